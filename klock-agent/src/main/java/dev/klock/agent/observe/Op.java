@@ -1,0 +1,96 @@
+package dev.klock.agent.observe;
+
+import dev.klock.kernel.Predicate;
+
+/**
+ * What a hooked JDK method is about to do. The hook table gives each row one of these; woven code passes its {@link #code()}.
+ *
+ * <p>{@code predicate} is what the operation means for its (first) resource, or null where that depends on the arguments or on what
+ * exists: an open for writing PROVIDES what is absent and MUTATES what is there (C34).
+ */
+public enum Op {
+    /** Open for reading. */
+    OPEN_READ(Predicate.CONSUMES, true, false),
+    /** {@code FileOutputStream}: create or truncate; arg 1 appends. */
+    OPEN_WRITE(null, true, true),
+    /** {@code RandomAccessFile}: arg has bit 1 for read only, bit 2 for read and write (java.io's own mode bits). */
+    OPEN_RANDOM(null, true, true),
+    /** NIO: arg is open(2)'s flags; O_NOFOLLOW keeps a final link from being followed. */
+    OPEN_FLAGS(null, true, true),
+    /** Create a file that must not exist; an existing one is left alone and reported by the JDK. */
+    CREATE(Predicate.PROVIDES, false, true),
+    MAKE_DIRECTORY(Predicate.PROVIDES, false, true),
+    MAKE_NODE(Predicate.PROVIDES, false, true),
+    /** Remove a name: file, link or empty directory. */
+    DELETE(Predicate.DELETES, false, true),
+    /** RENAMES on the source; PROVIDES or MUTATES on the target. */
+    RENAME(Predicate.RENAMES, false, true),
+    /** Hard link: the existing file gains a name through which it can be changed: CONSUMES and MUTATES on it; PROVIDES on the new name. */
+    LINK(null, false, true),
+    /** Symbolic link: PROVIDES on the link. */
+    SYMLINK(Predicate.PROVIDES, false, true),
+    /** Read a directory's entries. */
+    LIST(Predicate.CONSUMES, true, false),
+    /** Be told of a directory's changes. */
+    WATCH(Predicate.CONSUMES, true, false),
+    /** Existence, type, size, permissions, times, free space: of what a link points to. */
+    PROBE(Predicate.DEPENDS_ON, true, false),
+    /** The same of the name itself. */
+    PROBE_NO_FOLLOW(Predicate.DEPENDS_ON, false, false),
+    /** Relative to a directory handle; arg is AT_SYMLINK_NOFOLLOW (0x100) or 0. */
+    PROBE_AT(Predicate.DEPENDS_ON, true, false),
+    /** Change of mode, owner, times or attributes. */
+    CHANGE_ATTRIBUTES(Predicate.MUTATES, true, true),
+    CHANGE_ATTRIBUTES_NO_FOLLOW(Predicate.MUTATES, false, true),
+    /** Read extended attributes through a descriptor. */
+    READ_ATTRIBUTES(Predicate.CONSUMES, true, false),
+    /** Write, truncate, map or transfer through an open descriptor. */
+    WRITE_DESCRIPTOR(Predicate.MUTATES, true, false),
+    CLOSE(null, true, false),
+    START_PROCESS(Predicate.PROVIDES, true, true),
+    /** Signal a process one did not start (C48). */
+    SIGNAL_PROCESS(Predicate.DELETES, true, false),
+    /** A copy whose steps mean CONSUMES on the source and PROVIDES or MUTATES on the target. */
+    COPY(null, false, true),
+    /** A move whose steps mean RENAMES on the source and PROVIDES or MUTATES on the target. */
+    MOVE(null, false, true),
+    /** The JVM ends. */
+    HALT(null, false, false);
+
+    private static final Op[] ALL = values();
+
+    private final Predicate predicate;
+    private final boolean follows;
+    private final boolean mutates;
+
+    Op(Predicate predicate, boolean follows, boolean mutates) {
+        this.predicate = predicate;
+        this.follows = follows;
+        this.mutates = mutates;
+    }
+
+    /** The predicate, null where arguments or existence decide. */
+    public Predicate predicate() {
+        return predicate;
+    }
+
+    /** Whether the kernel follows a final symbolic link (flags may say otherwise). */
+    public boolean follows() {
+        return follows;
+    }
+
+    /** Whether it can change something, so that {@link dev.klock.bridge.Hooks#end} is called when it is over. */
+    public boolean mutates() {
+        return mutates;
+    }
+
+    /** The int that woven code passes. */
+    public int code() {
+        return ordinal();
+    }
+
+    /** The operation with this {@link #code()}. */
+    public static Op of(int code) {
+        return ALL[code];
+    }
+}

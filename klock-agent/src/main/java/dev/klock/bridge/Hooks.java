@@ -1,0 +1,62 @@
+package dev.klock.bridge;
+
+/**
+ * What woven JDK methods call, by way of the bridge class inside java.base, just before they touch the machine.
+ *
+ * <p>Defined into the boot loader, so that java.base can link to it; it has no state. Every method either returns, and the JDK method
+ * goes on, or throws {@code ScopeViolationError} and the effect does not happen. {@code op} is the {@code Op} constant of the hook
+ * table's row. Names are what the kernel will be given: relative ones are relative to the process's working directory, or to the
+ * open directory {@code dirFd}. Arrays belong to the caller and are neither kept nor changed.
+ */
+public interface Hooks {
+    /** An operation of java.io on a name that may be relative; {@code arg} depends on {@code op} (open mode, append flag). Null name: the JDK method will throw. */
+    void name(int op, String name, int arg);
+
+    /** A java.io rename. */
+    void names(int op, String from, String to);
+
+    /** An operation of java.nio.file on the bytes of a name; {@code arg} depends on {@code op} (open flags, access mode). */
+    void path(int op, byte[] name, int arg);
+
+    /** A java.nio.file rename or hard link; for a symbolic link {@code from} is the link's text. */
+    void paths(int op, byte[] from, byte[] to);
+
+    /** An operation relative to an open directory; {@code dirFd} is AT_FDCWD (-100) for the working directory. */
+    void at(int op, int dirFd, byte[] name, int arg);
+
+    /** A rename between two open directories. */
+    void ats(int op, int fromFd, byte[] from, int toFd, byte[] to);
+
+    /** An operation that changes what the open descriptor {@code fd} refers to (mode, owner, times, attributes). */
+    void fd(int op, int fd, int arg);
+
+    /** Called for writes through descriptors that are already open, only while {@link Fence#raised}. */
+    void fenced(int op, int fd);
+
+    /** Start of a child process with the arguments of the JDK's fork: NUL-terminated blocks; {@code dir} is null for the working directory. */
+    void start(int op, byte[] program, byte[] arguments, int argumentCount, byte[] environment, int environmentCount, byte[] dir, int[] fds);
+
+    /** A signal to the process {@code pid} that started at {@code startTime} (ms since the epoch, or a value below 1 when unknown). */
+    void signal(int op, long pid, long startTime, boolean force);
+
+    /**
+     * Beginning of a JDK method that reaches its goal by several steps which mean one thing (copy and move with REPLACE_EXISTING unlink
+     * first). {@code arg} is 1 when the target may be replaced.
+     */
+    void begin(int op, byte[] from, byte[] to, int arg);
+
+    /**
+     * End of an operation that a call above let through, normal or not: {@code result} is the JDK method's int result (a descriptor for
+     * opens, otherwise 0), -1 when it threw or failed.
+     */
+    void end(int op, int result);
+
+    /** The descriptor {@code fd} is about to be closed. */
+    void closing(int op, int fd);
+
+    /** The JVM is about to halt with {@code status} (Runtime.halt, System.exit), after all shutdown hooks and deletions on exit. */
+    void halting(int status);
+
+    /** The JVM's shutdown sequence has ended because the last non-daemon thread ended; the process exits right after this returns. */
+    void ending();
+}
