@@ -2,6 +2,7 @@ package dev.klock.agent.config;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 
 /**
  * Finds the manifest of a launch.
@@ -70,7 +71,8 @@ public final class ManifestLocator {
     private static File in(File dir) {
         for (String name : NAMES) {
             File file = new File(dir, name);
-            if (file.exists()) {
+            // a link to nothing was meant to be a manifest too
+            if (file.exists() || Files.isSymbolicLink(file.toPath())) {
                 return file;
             }
         }
@@ -87,7 +89,7 @@ public final class ManifestLocator {
     private static String distrust(File file, int user) {
         try {
             FileStatus status = FileStatus.of(file, true);
-            return status == null ? "it is gone" : status.distrust(user);
+            return status == null ? "it leads nowhere" : status.distrust(user);
         } catch (IOException e) {
             return "it cannot be looked at";
         }

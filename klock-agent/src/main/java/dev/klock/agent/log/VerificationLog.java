@@ -197,6 +197,11 @@ public final class VerificationLog {
         return file;
     }
 
+    /** Sends what is written from now on to {@code other}, for tests of what happens when writing fails. */
+    synchronized void writeTo(OutputStream other) {
+        out = other;
+    }
+
     private void write() {
         for (Fold fold : pending.values()) {
             if (fold.count > 0) {
