@@ -1,12 +1,65 @@
 package dev.klock.boot;
 
+import java.io.File;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.lang.instrument.Instrumentation;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.charset.StandardCharsets;
+import java.util.jar.JarFile;
 
-/** Entry of {@code -javaagent:klock.jar}. */
+/**
+ * Entry of {@code -javaagent:klock.jar}.
+ *
+ * <p>This class is on the program's class path, so it holds nothing: it opens the jar, makes the isolated loader, hands over, and forgets
+ * both. What must not be done here: print to stdout, touch java.util.logging, JMX or java.nio.file, let an exception out (the JVM would
+ * abort with its own noise); if klock cannot start, the program does not either.
+ */
 public final class Premain {
     private Premain() {
     }
 
+    /** Called by the JVM before {@code main}; {@code arguments} is what stands behind {@code =}, or null. */
     public static void premain(String arguments, Instrumentation instrumentation) {
+        start(arguments, instrumentation);
+    }
+
+    /**
+     * Called by the launcher before {@link Main#main} when the jar itself is run ({@code Launcher-Agent-Class}): the command line's
+     * {@code doctor} needs an Instrumentation of its own JVM. Nothing is woven here.
+     */
+    public static void agentmain(String arguments, Instrumentation instrumentation) {
+        Main.instrumentation = instrumentation;
+    }
+
+    private static void start(String arguments, Instrumentation instrumentation) {
+        try {
+            IsolatedLoader loader = new IsolatedLoader(new JarFile(jar()));
+            loader.loadClass("dev.klock.agent.weave.SharedTypes").getMethod("define", Instrumentation.class)
+                    .invoke(null, instrumentation);
+            loader.loadClass("dev.klock.agent.Agent").getMethod("start", String.class, Instrumentation.class)
+                    .invoke(null, arguments, instrumentation);
+        } catch (InvocationTargetException e) {
+            fail(e.getCause());
+        } catch (Throwable e) {
+            fail(e);
+        }
+    }
+
+    static File jar() throws Exception {
+        return new File(Premain.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    private static void fail(Throwable cause) {
+        try {
+            StringBuilder line = new StringBuilder("klock: cannot start, so the program is not started: ").append(cause);
+            for (StackTraceElement frame : cause.getStackTrace()) {
+                line.append("\n    at ").append(frame);
+            }
+            new FileOutputStream(FileDescriptor.err).write(line.append('\n').toString().getBytes(StandardCharsets.UTF_8));
+        } catch (Throwable ignored) {
+            // nothing is left to tell it with
+        }
+        Runtime.getRuntime().halt(1);
     }
 }

@@ -1,0 +1,48 @@
+package dev.klock.agent.weave;
+
+import dev.klock.agent.observe.Op;
+
+/** One row of the hook table: a JDK method and the call that goes before (and after) its effect. Immutable. */
+public final class Hook {
+    /** Internal name of the class. */
+    public final String owner;
+    public final String method;
+    public final String descriptor;
+    /** The bridge method to call, "-" for none. */
+    final String call;
+    /** Where its arguments are, in order. */
+    final String[] arguments;
+    public final Op op;
+    /** What to call when it is over, "-" for nothing. */
+    final String end;
+    /** The call inside the method before which the hook goes, as owner.name(descriptor); "-" for the start of the method. */
+    public final String site;
+    /** The method whose native this row stands for when the row sits above it, else "-". */
+    public final String standsFor;
+    /** Whether the method is (or stands for) a direct caller of a native, and not only a frame around such. */
+    public final boolean door;
+
+    Hook(String[] row) {
+        door = row[0].equals("door");
+        owner = row[2];
+        method = row[3];
+        descriptor = row[4];
+        call = row[5];
+        arguments = row[6].equals("-") ? new String[0] : HookTable.split(row[6], ' ');
+        op = Op.valueOf(row[7]);
+        end = row[8];
+        site = row[9];
+        standsFor = row[10];
+    }
+
+    boolean atStart() {
+        return site.equals("-");
+    }
+
+    /** {@code class.method(descriptor)}, with the call it stands before where that is not the start. */
+    @Override
+    public String toString() {
+        String name = owner.replace('/', '.') + "." + method + descriptor;
+        return atStart() ? name : name + " before " + site;
+    }
+}

@@ -1,0 +1,180 @@
+package dev.klock.agent.weave;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
+import java.security.ProtectionDomain;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/**
+ * Weaves the running JVM and proves it: every row of the table must have matched a method, and the bytes that the JVM was given last,
+ * after every other transformer, must hold each call. {@link #gaps()} lists what does not; strict refuses to start unless it is empty.
+ */
+public final class Installation {
+    private final List<String> gaps = new ArrayList<>();
+    private final HookTable table;
+    private int classes;
+
+    private Installation(HookTable table) {
+        this.table = table;
+    }
+
+    /** Weaves all classes of {@code table} now; classes of modules that are not in the boot layer have nothing to guard and are left out. */
+    public static Installation install(Instrumentation instrumentation, HookTable table) {
+        Installation result = new Installation(table);
+        Weaver weaver = new Weaver(table);
+        Reader reader = new Reader(table, weaver);
+        List<Class<?>> targets = new ArrayList<>();
+        Set<Hook> absent = new HashSet<>();
+        for (Map.Entry<String, List<Hook>> entry : table.byClass().entrySet()) {
+            String name = entry.getKey().replace('/', '.');
+            if (!moduleIsPresent(name)) {
+                absent.addAll(entry.getValue());
+                continue;
+            }
+            try {
+                targets.add(Class.forName(name, false, null));
+            } catch (ClassNotFoundException | LinkageError e) {
+                result.gaps.add(name + " does not exist on this JDK");
+                absent.addAll(entry.getValue());
+            }
+        }
+        result.classes = targets.size();
+        instrumentation.addTransformer(weaver, true);
+        // registered last, so it is shown what the JVM will use; it changes nothing
+        instrumentation.addTransformer(reader, true);
+        try {
+            instrumentation.retransformClasses(targets.toArray(new Class<?>[0]));
+        } catch (UnmodifiableClassException | LinkageError | InternalError e) {
+            result.gaps.add("the JVM refused the woven classes: " + e);
+        } finally {
+            instrumentation.removeTransformer(reader);
+            weaver.forgetOutputs();
+        }
+        result.gaps.addAll(weaver.failures());
+        for (Hook hook : table.hooks()) {
+            if (absent.contains(hook)) {
+                continue;
+            }
+            if (!weaver.isWoven(hook)) {
+                result.gaps.add("no method matches " + hook);
+            } else if (!reader.saw(hook)) {
+                result.gaps.add("the hook was lost in " + hook);
+            }
+        }
+        return result;
+    }
+
+    /** One line for every row that is not in force; empty when all are. */
+    public List<String> gaps() {
+        return gaps;
+    }
+
+    /** How many classes were woven. */
+    public int classes() {
+        return classes;
+    }
+
+    public HookTable table() {
+        return table;
+    }
+
+    private static boolean moduleIsPresent(String className) {
+        if (className.startsWith("java.util.prefs.")) {
+            return ModuleLayer.boot().findModule("java.prefs").isPresent();
+        }
+        if (className.startsWith("jdk.internal.agent.")) {
+            return ModuleLayer.boot().findModule("jdk.management.agent").isPresent();
+        }
+        return true;
+    }
+
+    /**
+     * Sees the final bytes and remembers which rows' calls stand in them. Bytes that are the weaver's own need no second parse; whatever
+     * another transformer has touched is read.
+     */
+    private static final class Reader implements ClassFileTransformer {
+        private final Map<String, List<Hook>> byClass;
+        private final Weaver weaver;
+        private final Set<Hook> seen = new HashSet<>();
+
+        Reader(HookTable table, Weaver weaver) {
+            byClass = table.byClass();
+            this.weaver = weaver;
+        }
+
+        synchronized boolean saw(Hook hook) {
+            return seen.contains(hook);
+        }
+
+        @Override
+        public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
+            List<Hook> hooks = loader == null && name != null ? byClass.get(name) : null;
+            if (hooks == null) {
+                return null;
+            }
+            if (weaver.returned(name, bytes)) {
+                synchronized (this) {
+                    for (Hook hook : hooks) {
+                        if (weaver.isWoven(hook)) {
+                            seen.add(hook);
+                        }
+                    }
+                }
+            } else {
+                new ClassReader(bytes).accept(new Calls(hooks), ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+            }
+            return null;
+        }
+
+        private final class Calls extends ClassVisitor {
+            private final List<Hook> hooks;
+
+            Calls(List<Hook> hooks) {
+                super(Opcodes.ASM9);
+                this.hooks = hooks;
+            }
+
+            @Override
+            public MethodVisitor visitMethod(int access, String method, String descriptor, String signature, String[] exceptions) {
+                List<Hook> here = null;
+                for (Hook hook : hooks) {
+                    if (hook.method.equals(method) && hook.descriptor.equals(descriptor)) {
+                        if (here == null) {
+                            here = new ArrayList<>(2);
+                        }
+                        here.add(hook);
+                    }
+                }
+                if (here == null) {
+                    return null;
+                }
+                List<Hook> wanted = here;
+                return new MethodVisitor(Opcodes.ASM9) {
+                    @Override
+                    public void visitMethodInsn(int opcode, String owner, String name, String called, boolean isInterface) {
+                        if (!owner.equals(Weaver.BRIDGE)) {
+                            return;
+                        }
+                        synchronized (Reader.this) {
+                            for (Hook hook : wanted) {
+                                boolean first = hook.call.equals("-") ? name.startsWith("end") : name.equals(hook.call);
+                                if (first) {
+                                    seen.add(hook);
+                                }
+                            }
+                        }
+                    }
+                };
+            }
+        }
+    }
+}
