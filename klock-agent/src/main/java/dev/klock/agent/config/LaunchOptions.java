@@ -80,6 +80,20 @@ public final class LaunchOptions {
         }
     }
 
+    /** The agent argument that gives {@code option} this value, escaped; several are joined by commas. */
+    public static String argument(Option option, String value) {
+        StringBuilder item = new StringBuilder(option.key()).append('=');
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            boolean mark = c == ',' || c == '\\' && (i + 1 == value.length() || value.charAt(i + 1) == ',' || value.charAt(i + 1) == '\\');
+            if (mark) {
+                item.append('\\');
+            }
+            item.append(c);
+        }
+        return item.toString();
+    }
+
     private static void readItem(String item, String[] values, Origin[] origins) throws UsageException {
         int equals = item.indexOf('=');
         if (equals < 0) {

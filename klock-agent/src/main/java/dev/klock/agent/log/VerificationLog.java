@@ -105,6 +105,7 @@ public final class VerificationLog {
     static VerificationLog open(File file, String sessionId, String agentId, String mode, boolean compliant, String manifest,
             long maxFileBytes, int maxFiles) throws IOException {
         StringBuilder header = new StringBuilder(256).append("{\"schema\":\"").append(SCHEMA).append('"');
+        field(header, "klock", Release.VERSION);
         field(header, "session_id", sessionId);
         field(header, "agent_id", agentId);
         field(header, "mode", mode);

@@ -69,7 +69,7 @@ class VerificationLogTest {
         List<String> lines = lines();
         assertJson(lines);
         assertThat(lines).hasSize(4);
-        assertThat(lines.get(0)).startsWith("{\"schema\":\"klock.event/1\",\"session_id\":\"s-1\",\"agent_id\":\"agent\",\"mode\":\"strict\","
+        assertThat(lines.get(0)).startsWith("{\"schema\":\"klock.event/1\",\"klock\":\"" + Release.VERSION + "\",\"session_id\":\"s-1\",\"agent_id\":\"agent\",\"mode\":\"strict\","
                 + "\"compliant\":true,\"manifest\":\"/w/klock.yaml\",\"java\":\"").endsWith("Z\",\"part\":1}");
         assertThat(lines.get(1)).isEqualTo("{\"ts\":\"1970-01-01T00:00:01.000Z\",\"seq\":1,\"session_id\":\"s-1\",\"agent_id\":\"agent\","
                 + "\"thread\":\"main\",\"op\":\"open_flags\",\"predicate\":\"MUTATES\",\"resource\":\"FILE:/w/a\",\"decision\":\"allow\","
