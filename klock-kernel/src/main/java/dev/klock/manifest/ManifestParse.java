@@ -107,8 +107,8 @@ final class ManifestParse {
 
     private void document() throws ManifestException {
         next();
-        if (token == null) {
-            throw whole("is empty", "write agent_id and scope, " + LEARN);
+        if (token == null || token == JsonToken.VALUE_NULL) {
+            throw at(Math.max(1, line), Math.max(1, column), "is empty", "write agent_id and scope, " + LEARN);
         }
         if (token != JsonToken.START_OBJECT) {
             throw here("is " + kind() + " where the manifest's fields should be", "write agent_id: ... and scope: [...] at the top level");

@@ -202,7 +202,8 @@ public final class Scope {
         return stop == length ? deepest.child : deepest.deeper;
     }
 
-    private Grant lookupExactly(String path) {
+    /** {@link #lookupFile} that compares every prefix as text. */
+    Grant lookupExactly(String path) {
         Node deepest = find("/", HASH_SEED);
         long hash = HASH_SEED;
         int i = 0;

@@ -18,7 +18,8 @@ final class YamlTokens {
         LoaderOptions limits = new LoaderOptions();
         // the size was judged in bytes already; this counts code points
         limits.setCodePointLimit(Integer.MAX_VALUE);
-        YAMLFactory factory = YAMLFactory.builder().streamReadConstraints(constraints).loaderOptions(limits).build();
+        YAMLFactory factory = YAMLFactory.builder().enable(YAMLParser.Feature.EMPTY_STRING_AS_NULL).streamReadConstraints(constraints)
+                .loaderOptions(limits).build();
         return factory.createParser(text.chars(), text.start(), text.length());
     }
 
