@@ -1,6 +1,7 @@
 package dev.klock.agent;
 
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.LaunchEnvironment;
@@ -25,6 +26,7 @@ import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Scope;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
@@ -78,7 +80,7 @@ public final class Agent {
         HostFiles files = bridge.files();
         Names names = new Names(System.getProperty("sun.jnu.encoding"));
         Resolver resolver = new Resolver(files);
-        Declared declared = Declared.of(manifest, resolver);
+        Scope scope = manifest == null ? Scope.builder().build() : DeclaredScope.of(manifest, resolver);
         Backups backups;
         VerificationLog log;
         try {
@@ -91,7 +93,7 @@ public final class Agent {
         Fence fence = new Fence();
         Session session = new Session(launch, agentId, claim.id(), log, backups, fence);
         Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
-        Targets targets = new Targets(declared.scope(), Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
+        Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
         Observer observer = new Observer(files, names, resolver, targets,
                 manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,
                 session, session);
@@ -101,7 +103,7 @@ public final class Agent {
         Leases leases = Leases.open(key, priorityMs, nowMs, session);
         session.holds(leases);
         if (manifest != null && mode != Mode.LEARN) {
-            take(leases, Leases.wanted(manifest, resolver), declared, launch, backups);
+            take(leases, Leases.wanted(manifest, resolver), launch, images);
         }
         bridge.connect(instrumentation, observer, fence);
         Installation installation = Installation.install(instrumentation, HookTable.forRelease(Runtime.version().feature()));
@@ -118,7 +120,7 @@ public final class Agent {
     }
 
     /** All leases and images, or no program (K2-5, K6-8); permissive goes on without, and says so. */
-    private static void take(Leases leases, List<Triple> wanted, Declared declared, Launch launch, Backups backups)
+    private static void take(Leases leases, List<Triple> wanted, Launch launch, Images images)
             throws UsageException, InterruptedException {
         boolean strict = launch.options().mode().denies();
         if (!wanted.isEmpty()) {
@@ -136,7 +138,7 @@ public final class Agent {
             }
         }
         try {
-            backups.preflight(declared.exact(), declared.trees());
+            images.preflight(launch.manifest());
         } catch (IOException e) {
             if (strict) {
                 throw new UsageException("the images before the start could not be made: " + e.getMessage());

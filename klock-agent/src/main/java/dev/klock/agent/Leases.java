@@ -1,12 +1,13 @@
 package dev.klock.agent;
 
+import dev.klock.agent.config.DeclaredScope;
+import dev.klock.agent.log.Stderr;
+import dev.klock.agent.resolve.Resolver;
 import dev.klock.embedded.Acquisition;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.embedded.EmbeddedSession;
 import dev.klock.embedded.Health;
 import dev.klock.embedded.SessionListener;
-import dev.klock.agent.log.Stderr;
-import dev.klock.agent.resolve.Resolver;
 import dev.klock.kernel.Change;
 import dev.klock.kernel.Conflict;
 import dev.klock.kernel.KernelOptions;
@@ -63,7 +64,7 @@ final class Leases implements Health, SessionListener {
     }
 
     private static void add(List<Triple> triples, Line line, Resolver resolver) {
-        Resource real = Declared.real(line.resource(), resolver);
+        Resource real = DeclaredScope.real(line.resource(), resolver);
         Triple triple = Triple.of(line.predicate(), real);
         if (!triples.contains(triple)) {
             triples.add(triple);

@@ -41,7 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Ways to end: completed (the program ended), aborted (violation: rolled back, 108), lease lost (changes kept, 109; C45). Exactly one
  * is taken, decided by one compare-and-set.
  */
-final class Session implements Verdicts, Trail, Ending {
+final class Session implements Verdicts, Trail, Targets.Retirement, Ending {
     /** What the JVM ends with when strict aborts the session. */
     static final int EXIT_ABORTED = 108;
     /** What the JVM ends with when a lease is lost. */

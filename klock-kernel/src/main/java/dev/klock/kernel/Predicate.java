@@ -23,4 +23,9 @@ public enum Predicate {
     public int bit() {
         return 1 << ordinal();
     }
+
+    /** Whether the resource is different afterwards; CONSUMES and DEPENDS_ON leave it as it is. */
+    public boolean changes() {
+        return this != CONSUMES && this != DEPENDS_ON;
+    }
 }

@@ -1,8 +1,11 @@
 package dev.klock.agent.config;
 
+import dev.klock.agent.log.Escapes;
+import dev.klock.agent.log.Stderr;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
+import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Scope;
@@ -31,6 +34,11 @@ public final class DeclaredScope {
             builder.allow(line.predicate(), object, i);
             if (!name.equals(object)) {
                 builder.allow(line.predicate(), name, i);
+                warn(line, object);
+            }
+            if (!line.resource().equals(object) && line.resource().scheme().equals("FILE")) {
+                // the links on the way there may be looked at, as the directories above a declared path may
+                builder.allow(Predicate.DEPENDS_ON, Resource.file(line.resource().path()), i);
             }
         }
         List<Line> deny = manifest.deny();
@@ -44,6 +52,19 @@ public final class DeclaredScope {
             }
         }
         return builder.build();
+    }
+
+    /** What {@code declared} leads to now: the same resource, or, through symbolic links, another of the same form. */
+    public static Resource real(Resource declared, Resolver resolver) {
+        return object(declared, resolver, true);
+    }
+
+    /** A line that can change what a symbolic link leads to is said: whoever made the link chose what the line covers. */
+    private static void warn(Line line, Resource object) {
+        if (line.predicate().changes() && line.resource().scheme().equals("FILE")) {
+            Stderr.warn(Escapes.line(line.resource().toString()) + " is a symbolic link: line " + line.line() + " of the manifest covers "
+                    + Escapes.line(object.toString()));
+        }
     }
 
     private static Resource object(Resource resource, Resolver resolver, boolean follow) {
