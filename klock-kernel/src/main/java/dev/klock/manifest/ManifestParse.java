@@ -38,7 +38,7 @@ final class ManifestParse {
     private static final double LOW = 0.3;
 
     private final String file;
-    private final Variables variables;
+    private final Consulted world;
     private final ReadOptions options;
     private final List<String> warnings = new ArrayList<>();
     private boolean yaml;
@@ -66,7 +66,7 @@ final class ManifestParse {
 
     ManifestParse(String file, Variables variables, ReadOptions options) {
         this.file = oneLine(file);
-        this.variables = variables;
+        this.world = new Consulted(variables, options.programs);
         this.options = options;
     }
 
@@ -86,7 +86,8 @@ final class ManifestParse {
             throw broken(e);
         }
         document();
-        Manifest manifest = new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, settings, warnings);
+        Manifest manifest = new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, settings, warnings,
+                world.answers());
         try {
             parser.close();
         } catch (IOException e) {
@@ -646,7 +647,7 @@ final class ManifestParse {
                 && options.programs != null) {
             String name = text.substring(colon + 1);
             if (!name.isEmpty() && name.indexOf('*') < 0 && name.indexOf('\\') < 0) {
-                String path = options.programs.find(name);
+                String path = world.find(name);
                 if (path == null) {
                     throw at(atLine, atColumn, "there is no program '" + shorten(name) + "' on the PATH",
                             "write its absolute path: PROCESS:/...");
@@ -663,7 +664,7 @@ final class ManifestParse {
 
     private String withVariables(String text, boolean asResource, int atLine, int atColumn) throws ManifestException {
         try {
-            return VariableText.resolve(text, variables, asResource);
+            return VariableText.resolve(text, world, asResource);
         } catch (VariableText.Problem e) {
             throw at(atLine, atColumn, oneLine(e.getMessage()), e.remedy);
         }

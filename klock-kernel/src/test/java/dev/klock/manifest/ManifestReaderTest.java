@@ -559,7 +559,7 @@ class ManifestReaderTest {
         byte[] json = "{\"agent_id\":\"a\",\"scope\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\",\"confidence\":0.5},\"MUTATES FILE:${tmp}/*\"]}"
                 .getBytes(StandardCharsets.UTF_8);
         Random random = new Random(1);
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < 5_000; i++) {
             byte[] bytes = (i % 2 == 0 ? full : json).clone();
             for (int k = 1 + random.nextInt(3); k > 0; k--) {
                 String pool = "{}[]:,-&*!|>'\"%@`#? \n\t\\$~0aé";
