@@ -65,7 +65,7 @@ final class ManifestParse {
     private int tripleSessionColumn;
 
     ManifestParse(String file, Variables variables, ReadOptions options) {
-        this.file = oneLine(file);
+        this.file = ManifestException.oneLine(file);
         this.world = new Consulted(variables, options.programs);
         this.options = options;
     }
@@ -251,48 +251,21 @@ final class ManifestParse {
         }
     }
 
-    /** Global scope (K1-18): who may write everywhere has declared nothing. Reading everywhere is only warned of (C18). */
     private void judgeReach(Line l) throws ManifestException {
-        Resource r = l.resource();
-        if (r.scheme().equals("FILE") && l.predicate() != Predicate.DEPENDS_ON) {
-            String path = r.path();
-            String reach = null;
-            boolean always = path.equals("/");
-            if (always) {
-                reach = r.form() == Resource.Form.SUBTREE ? "everything" : "the root directory";
-            } else if (options.home != null && isAtOrAbove(path, options.home)) {
-                reach = "a whole home directory";
-            } else if (depth(path) < options.minWriteDepth) {
-                reach = "a directory fewer than " + options.minWriteDepth + " levels deep";
-            }
-            if (reach != null && l.predicate() == Predicate.CONSUMES) {
-                if (always || r.form() != Resource.Form.EXACT) {
-                    warnings.add(ManifestException.message(file, l.line(), l.column(), l + " may read " + reach,
-                            "declare the directories that are meant"));
-                }
-            } else if (reach != null && (always || !options.allowBroadWrites)) {
-                throw at(l.line(), l.column(), l + " reaches " + reach, "declare the directories below it that are meant");
-            }
+        String refusal = Reach.refusal(l.predicate(), l.resource(), options);
+        if (refusal != null) {
+            throw at(l.line(), l.column(), l + " reaches " + refusal, "declare the directories below it that are meant");
+        }
+        String warning = Reach.warning(l.predicate(), l.resource(), options);
+        if (warning != null) {
+            warnings.add(ManifestException.message(file, l.line(), l.column(), l + " may read " + warning,
+                    "declare the directories that are meant"));
         }
         if (l.effects() != null) {
             for (int i = 0; i < l.effects().size(); i++) {
                 judgeReach(l.effects().get(i));
             }
         }
-    }
-
-    private static boolean isAtOrAbove(String path, String home) {
-        return home.equals(path) || (home.length() > path.length() && home.startsWith(path) && home.charAt(path.length()) == '/');
-    }
-
-    private static int depth(String path) {
-        int depth = 0;
-        for (int i = 0; i < path.length(); i++) {
-            if (path.charAt(i) == '/' && path.length() > 1) {
-                depth++;
-            }
-        }
-        return depth;
     }
 
     private void warnOfDeniedLines() {
@@ -666,7 +639,7 @@ final class ManifestParse {
         try {
             return VariableText.resolve(text, world, asResource);
         } catch (VariableText.Problem e) {
-            throw at(atLine, atColumn, oneLine(e.getMessage()), e.remedy);
+            throw at(atLine, atColumn, e.getMessage(), e.remedy);
         }
     }
 
@@ -698,7 +671,7 @@ final class ManifestParse {
 
     private String fieldName() throws ManifestException {
         if (token != JsonToken.FIELD_NAME) {
-            throw here("is cut short", null);
+            throw here("is cut short", "close what is open there");
         }
         return text();
     }
@@ -749,7 +722,7 @@ final class ManifestParse {
             throw broken(e);
         } catch (RuntimeException e) {
             // a parser's own bug must still end in one line that says where
-            throw at(line, column, "cannot be parsed after this: " + oneLine(e.toString()), null);
+            throw at(line, column, "cannot be parsed after this: " + e, "write the rest in a simpler way");
         }
     }
 
@@ -767,7 +740,8 @@ final class ManifestParse {
                 column = at.getColumnNr();
             }
         }
-        return at(line, column, (yaml ? "is not YAML: " : "is not JSON: ") + oneLine(problem), null);
+        return at(line, column, (yaml ? "is not YAML: " : "is not JSON: ") + problem,
+                yaml ? YamlTokens.REMEDY : "see what stands there and just before: quotes, commas, brackets");
     }
 
     private ManifestException wrongType(String what, String right) throws ManifestException {
@@ -807,28 +781,10 @@ final class ManifestParse {
     }
 
     private ManifestException at(int atLine, int atColumn, String problem, String remedy) {
-        return new ManifestException(file, atLine, atColumn, oneLine(problem), oneLine(remedy));
+        return new ManifestException(file, atLine, atColumn, ManifestException.oneLine(problem), ManifestException.oneLine(remedy));
     }
 
     static String shorten(String text) {
         return text.length() <= 120 ? text : text.substring(0, 120).concat("...");
-    }
-
-    /** {@code text} without line breaks and control characters, which would make one message look like two; null stays. */
-    static String oneLine(String text) {
-        if (text == null) {
-            return null;
-        }
-        StringBuilder b = null;
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029') {
-                if (b == null) {
-                    b = new StringBuilder(text);
-                }
-                b.setCharAt(i, ' ');
-            }
-        }
-        return ManifestText.showBraces(b == null ? text : b.toString());
     }
 }

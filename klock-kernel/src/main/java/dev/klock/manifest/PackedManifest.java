@@ -81,7 +81,7 @@ final class PackedManifest {
                 return null;
             }
             DataInputStream in = new DataInputStream(new ByteArrayInputStream(packed, 0, packed.length - 8));
-            if (in.readInt() != FORMAT || !ManifestParse.oneLine(file).equals(read(in)) || !options.fingerprint().equals(read(in))) {
+            if (in.readInt() != FORMAT || !ManifestException.oneLine(file).equals(read(in)) || !options.fingerprint().equals(read(in))) {
                 return null;
             }
             int length = in.readInt();
@@ -110,7 +110,7 @@ final class PackedManifest {
             for (int n = count(in); n > 0; n--) {
                 warnings.add(read(in));
             }
-            return new Manifest(ManifestParse.oneLine(file), sessionId, agentId, timestamp, scope, deny, testAllows, testDenies, settings,
+            return new Manifest(ManifestException.oneLine(file), sessionId, agentId, timestamp, scope, deny, testAllows, testDenies, settings,
                     warnings, consulted);
         } catch (IOException | RuntimeException e) {
             // whatever is in it, it is not ours: the caller reads the source instead
