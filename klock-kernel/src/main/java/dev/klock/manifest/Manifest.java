@@ -39,9 +39,11 @@ public final class Manifest {
     private final List<Line> testDenies;
     private final List<Setting> settings;
     private final List<String> warnings;
+    private final String[] consulted;
 
     Manifest(String file, String sessionId, String agentId, long priorityTimestamp, List<Line> scope, List<Line> deny,
-            List<Line> testAllows, List<Line> testDenies, List<Setting> settings, List<String> warnings) {
+            List<Line> testAllows, List<Line> testDenies, List<Setting> settings, List<String> warnings,
+            String[] consulted) {
         this.file = file;
         this.sessionId = sessionId;
         this.agentId = agentId;
@@ -52,6 +54,7 @@ public final class Manifest {
         this.testDenies = List.copyOf(testDenies);
         this.settings = List.copyOf(settings);
         this.warnings = List.copyOf(warnings);
+        this.consulted = consulted;
     }
 
     /** The file's name as the reader was given it. */
@@ -102,6 +105,11 @@ public final class Manifest {
     /** What is valid but probably not meant, one line each, with file, line and column. */
     public List<String> warnings() {
         return warnings;
+    }
+
+    /** What {@link Consulted} noted while this was read. */
+    String[] consulted() {
+        return consulted;
     }
 
     /**

@@ -58,4 +58,22 @@ public final class ManifestException extends Exception {
     public String remedy() {
         return remedy;
     }
+
+    /** {@code text} without line breaks and control characters, which would make one message look like two; null stays. */
+    static String oneLine(String text) {
+        if (text == null) {
+            return null;
+        }
+        StringBuilder b = null;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029') {
+                if (b == null) {
+                    b = new StringBuilder(text);
+                }
+                b.setCharAt(i, ' ');
+            }
+        }
+        return ManifestText.showBraces(b == null ? text : b.toString());
+    }
 }

@@ -38,7 +38,7 @@ final class ManifestParse {
     private static final double LOW = 0.3;
 
     private final String file;
-    private final Variables variables;
+    private final Consulted world;
     private final ReadOptions options;
     private final List<String> warnings = new ArrayList<>();
     private boolean yaml;
@@ -65,8 +65,8 @@ final class ManifestParse {
     private int tripleSessionColumn;
 
     ManifestParse(String file, Variables variables, ReadOptions options) {
-        this.file = oneLine(file);
-        this.variables = variables;
+        this.file = ManifestException.oneLine(file);
+        this.world = new Consulted(variables, options.programs);
         this.options = options;
     }
 
@@ -86,7 +86,8 @@ final class ManifestParse {
             throw broken(e);
         }
         document();
-        Manifest manifest = new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, settings, warnings);
+        Manifest manifest = new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, settings, warnings,
+                world.answers());
         try {
             parser.close();
         } catch (IOException e) {
@@ -250,48 +251,21 @@ final class ManifestParse {
         }
     }
 
-    /** Global scope (K1-18): who may write everywhere has declared nothing. Reading everywhere is only warned of (C18). */
     private void judgeReach(Line l) throws ManifestException {
-        Resource r = l.resource();
-        if (r.scheme().equals("FILE") && l.predicate() != Predicate.DEPENDS_ON) {
-            String path = r.path();
-            String reach = null;
-            boolean always = path.equals("/");
-            if (always) {
-                reach = r.form() == Resource.Form.SUBTREE ? "everything" : "the root directory";
-            } else if (options.home != null && isAtOrAbove(path, options.home)) {
-                reach = "a whole home directory";
-            } else if (depth(path) < options.minWriteDepth) {
-                reach = "a directory fewer than " + options.minWriteDepth + " levels deep";
-            }
-            if (reach != null && l.predicate() == Predicate.CONSUMES) {
-                if (always || r.form() != Resource.Form.EXACT) {
-                    warnings.add(ManifestException.message(file, l.line(), l.column(), l + " may read " + reach,
-                            "declare the directories that are meant"));
-                }
-            } else if (reach != null && (always || !options.allowBroadWrites)) {
-                throw at(l.line(), l.column(), l + " reaches " + reach, "declare the directories below it that are meant");
-            }
+        String refusal = Reach.refusal(l.predicate(), l.resource(), options);
+        if (refusal != null) {
+            throw at(l.line(), l.column(), l + " reaches " + refusal, "declare the directories below it that are meant");
+        }
+        String warning = Reach.warning(l.predicate(), l.resource(), options);
+        if (warning != null) {
+            warnings.add(ManifestException.message(file, l.line(), l.column(), l + " may read " + warning,
+                    "declare the directories that are meant"));
         }
         if (l.effects() != null) {
             for (int i = 0; i < l.effects().size(); i++) {
                 judgeReach(l.effects().get(i));
             }
         }
-    }
-
-    private static boolean isAtOrAbove(String path, String home) {
-        return home.equals(path) || (home.length() > path.length() && home.startsWith(path) && home.charAt(path.length()) == '/');
-    }
-
-    private static int depth(String path) {
-        int depth = 0;
-        for (int i = 0; i < path.length(); i++) {
-            if (path.charAt(i) == '/' && path.length() > 1) {
-                depth++;
-            }
-        }
-        return depth;
     }
 
     private void warnOfDeniedLines() {
@@ -646,7 +620,7 @@ final class ManifestParse {
                 && options.programs != null) {
             String name = text.substring(colon + 1);
             if (!name.isEmpty() && name.indexOf('*') < 0 && name.indexOf('\\') < 0) {
-                String path = options.programs.find(name);
+                String path = world.find(name);
                 if (path == null) {
                     throw at(atLine, atColumn, "there is no program '" + shorten(name) + "' on the PATH",
                             "write its absolute path: PROCESS:/...");
@@ -663,9 +637,9 @@ final class ManifestParse {
 
     private String withVariables(String text, boolean asResource, int atLine, int atColumn) throws ManifestException {
         try {
-            return VariableText.resolve(text, variables, asResource);
+            return VariableText.resolve(text, world, asResource);
         } catch (VariableText.Problem e) {
-            throw at(atLine, atColumn, oneLine(e.getMessage()), e.remedy);
+            throw at(atLine, atColumn, e.getMessage(), e.remedy);
         }
     }
 
@@ -697,7 +671,7 @@ final class ManifestParse {
 
     private String fieldName() throws ManifestException {
         if (token != JsonToken.FIELD_NAME) {
-            throw here("is cut short", null);
+            throw here("is cut short", "close what is open there");
         }
         return text();
     }
@@ -748,7 +722,7 @@ final class ManifestParse {
             throw broken(e);
         } catch (RuntimeException e) {
             // a parser's own bug must still end in one line that says where
-            throw at(line, column, "cannot be parsed after this: " + oneLine(e.toString()), null);
+            throw at(line, column, "cannot be parsed after this: " + e, "write the rest in a simpler way");
         }
     }
 
@@ -766,7 +740,8 @@ final class ManifestParse {
                 column = at.getColumnNr();
             }
         }
-        return at(line, column, (yaml ? "is not YAML: " : "is not JSON: ") + oneLine(problem), null);
+        return at(line, column, (yaml ? "is not YAML: " : "is not JSON: ") + problem,
+                yaml ? YamlTokens.REMEDY : "see what stands there and just before: quotes, commas, brackets");
     }
 
     private ManifestException wrongType(String what, String right) throws ManifestException {
@@ -806,28 +781,10 @@ final class ManifestParse {
     }
 
     private ManifestException at(int atLine, int atColumn, String problem, String remedy) {
-        return new ManifestException(file, atLine, atColumn, oneLine(problem), oneLine(remedy));
+        return new ManifestException(file, atLine, atColumn, ManifestException.oneLine(problem), ManifestException.oneLine(remedy));
     }
 
     static String shorten(String text) {
         return text.length() <= 120 ? text : text.substring(0, 120).concat("...");
-    }
-
-    /** {@code text} without line breaks and control characters, which would make one message look like two; null stays. */
-    static String oneLine(String text) {
-        if (text == null) {
-            return null;
-        }
-        StringBuilder b = null;
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029') {
-                if (b == null) {
-                    b = new StringBuilder(text);
-                }
-                b.setCharAt(i, ' ');
-            }
-        }
-        return ManifestText.showBraces(b == null ? text : b.toString());
     }
 }

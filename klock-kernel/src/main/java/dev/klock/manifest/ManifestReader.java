@@ -26,4 +26,20 @@ public final class ManifestReader {
     public Manifest read(String file, byte[] bytes) throws ManifestException {
         return new ManifestParse(file, variables, options).read(bytes);
     }
+
+    /**
+     * {@code manifest}, which this reader read from {@code source}, as bytes to keep for {@link #unpack}. Whoever can change the bytes
+     * can change what is allowed: keep them where the program cannot write.
+     */
+    public byte[] pack(Manifest manifest, byte[] source) {
+        return PackedManifest.pack(manifest, source, options);
+    }
+
+    /**
+     * What {@link #read} of {@code source} would give, taken from {@code packed}; null when that cannot be said: it is damaged, of
+     * another klock, or the file's name, one byte of the source, an option, a variable's value or a program's place differs.
+     */
+    public Manifest unpack(String file, byte[] source, byte[] packed) {
+        return PackedManifest.unpack(file, source, packed, variables, options);
+    }
 }

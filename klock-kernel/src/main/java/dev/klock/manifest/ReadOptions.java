@@ -63,4 +63,15 @@ public final class ReadOptions {
         this.maxTriples = maxTriples;
         return this;
     }
+
+    /** All that can change what a reading gives, except {@link #programs}, whose answers are noted one by one. */
+    String fingerprint() {
+        StringBuilder b = new StringBuilder();
+        b.append(core5).append(' ').append(allowBroadWrites).append(' ').append(minWriteDepth).append(' ').append(maxBytes).append(' ')
+                .append(maxTriples).append(' ').append(programs != null).append('\n').append(home).append('\n').append(agentId);
+        for (int i = 0; i < settingKeys.length; i++) {
+            b.append('\n').append(settingKeys[i]);
+        }
+        return b.toString();
+    }
 }

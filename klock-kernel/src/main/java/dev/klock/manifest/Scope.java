@@ -45,8 +45,11 @@ public final class Scope {
     static final int DEEPER = 4;
     static final int ABSENT = -1;
 
-    /** Open addressing, at least half empty; 0 is an empty slot, so a path that hashes to 0 is stored as 1. */
-    private final long[] hashes;
+    /** A table entry holds a hash's upper bits and, below them, the node's number from 1; 0 is an empty slot. */
+    static final long HASH_BITS = -1L << 24;
+
+    /** Open addressing, at least half empty. */
+    private final long[] table;
     private final int mask;
     private final int[] rows;
     private final String texts;
@@ -64,8 +67,8 @@ public final class Scope {
         denies = builder.denies.toArray(new Rule[0]);
         ScopeCompiler compiler = new ScopeCompiler();
         compiler.compile(allows, denies);
-        hashes = compiler.hashes;
-        mask = hashes.length - 1;
+        table = compiler.entries;
+        mask = table.length - 1;
         rows = compiler.rows;
         texts = compiler.texts;
         root = compiler.root;
@@ -138,7 +141,7 @@ public final class Scope {
             return rows[root + SELF];
         }
         long hash = HASH_SEED;
-        int deepest = ABSENT;
+        int row = ABSENT;
         int end = 0;
         int i = 0;
         while (i < length) {
@@ -150,17 +153,16 @@ public final class Scope {
                 hash = mix(hash, c);
                 i++;
             }
-            int slot = probe(hash);
-            if (slot == ABSENT) {
+            int next = probe(hash);
+            if (next == ABSENT) {
                 break;
             }
-            deepest = slot;
+            row = next;
             end = i;
         }
-        if (deepest == ABSENT) {
+        if (row == ABSENT) {
             return rows[root + (i == length ? CHILD : DEEPER)];
         }
-        int row = deepest * ROW;
         if (rows[row + LENGTH] != end || !path.regionMatches(0, texts, rows[row + OFFSET], end)) {
             return fileIndexExactly(path);
         }
@@ -197,14 +199,13 @@ public final class Scope {
         return (int) (hash ^ (hash >>> 32));
     }
 
-    /** The slot of the first node with this hash. */
+    /** The row of the first node whose hash has these upper bits. */
     private int probe(long hash) {
-        long key = hash == 0 ? 1 : hash;
-        int slot = fold(key) & mask;
-        long found;
-        while ((found = hashes[slot]) != 0) {
-            if (found == key) {
-                return slot;
+        int slot = fold(hash) & mask;
+        long entry;
+        while ((entry = table[slot]) != 0) {
+            if (((entry ^ hash) & HASH_BITS) == 0) {
+                return row(entry);
             }
             slot = (slot + 1) & mask;
         }
@@ -213,17 +214,20 @@ public final class Scope {
 
     /** The row of the node whose path is the first {@code length} characters of {@code path}. */
     private int find(String path, int length, long hash) {
-        long key = hash == 0 ? 1 : hash;
-        int slot = fold(key) & mask;
-        long found;
-        while ((found = hashes[slot]) != 0) {
-            int row = slot * ROW;
-            if (found == key && rows[row + LENGTH] == length && path.regionMatches(0, texts, rows[row + OFFSET], length)) {
+        int slot = fold(hash) & mask;
+        long entry;
+        while ((entry = table[slot]) != 0) {
+            int row = row(entry);
+            if (rows[row + LENGTH] == length && path.regionMatches(0, texts, rows[row + OFFSET], length)) {
                 return row;
             }
             slot = (slot + 1) & mask;
         }
         return ABSENT;
+    }
+
+    private static int row(long entry) {
+        return ((int) (entry & ~HASH_BITS) - 1) * ROW;
     }
 
     /**

@@ -28,7 +28,7 @@ final class ScopeCompiler {
     /** The grant of a resource no line speaks of. */
     final int nothing = add(EMPTY, false);
     final HashMap<String, HashMap<String, Integer>> others = new HashMap<>();
-    long[] hashes;
+    long[] entries;
     int[] rows;
     String texts = "";
     int root = Scope.ABSENT;
@@ -216,9 +216,12 @@ final class ScopeCompiler {
     }
 
     private void fillTables() {
+        if (count >= ~Scope.HASH_BITS) {
+            throw new IllegalArgumentException(count + " declared paths and directories above them");
+        }
         int size = Integer.highestOneBit(Math.max(4, count) * 4 - 1);
-        hashes = new long[size];
-        rows = new int[size * Scope.ROW];
+        entries = new long[size];
+        rows = new int[count * Scope.ROW];
         StringBuilder text = new StringBuilder();
         // from the deepest up: a directory's path is the beginning of the path of what is in it
         for (int i = count - 1; i >= 0; i--) {
@@ -230,13 +233,12 @@ final class ScopeCompiler {
                     dir.offset = node.offset;
                 }
             }
-            long key = node.hash == 0 ? 1 : node.hash;
-            int slot = Scope.fold(key) & (size - 1);
-            while (hashes[slot] != 0) {
+            int slot = Scope.fold(node.hash) & (size - 1);
+            while (entries[slot] != 0) {
                 slot = (slot + 1) & (size - 1);
             }
-            hashes[slot] = key;
-            int row = slot * Scope.ROW;
+            entries[slot] = (node.hash & Scope.HASH_BITS) | (i + 1);
+            int row = i * Scope.ROW;
             rows[row + Scope.LENGTH] = node.length;
             rows[row + Scope.OFFSET] = node.offset;
             rows[row + Scope.SELF] = node.selfGrant;

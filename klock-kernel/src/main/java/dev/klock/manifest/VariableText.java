@@ -26,7 +26,7 @@ final class VariableText {
      * {@code \} are escaped, and a slash at its end is left out, since the text goes on with its own.
      */
     static String resolve(String text, Variables variables, boolean asResource) throws Problem {
-        int at = text.indexOf("${");
+        int at = start(text, 0, asResource);
         if (at < 0) {
             return text;
         }
@@ -42,9 +42,22 @@ final class VariableText {
             b.append(text, from, at);
             b.append(asResource ? Resource.escape(withoutEndSlash(value, end + 1 < text.length() && text.charAt(end + 1) == '/')) : value);
             from = end + 1;
-            at = text.indexOf("${", from);
+            at = start(text, from, asResource);
         }
         return b.append(text, from, text.length()).toString();
+    }
+
+    /** Where the next variable starts; in a resource {@code \$} is a plain dollar sign. */
+    private static int start(String text, int from, boolean asResource) {
+        for (int i = from; i + 1 < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '\\' && asResource) {
+                i++;
+            } else if (c == '$' && text.charAt(i + 1) == '{') {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private static String value(String name, Variables variables) throws Problem {

@@ -11,6 +11,8 @@ import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /** All that is special to YAML, apart so that a JSON manifest loads none of it. */
 final class YamlTokens {
+    static final String REMEDY = "indent with spaces, and quote a value that holds ': ' or ' #' or starts with a special character";
+
     private YamlTokens() {
     }
 
@@ -35,7 +37,7 @@ final class YamlTokens {
                 Mark mark = marked.getProblemMark() == null ? marked.getContextMark() : marked.getProblemMark();
                 String problem = marked.getProblem() == null ? marked.getContext() : marked.getProblem();
                 return new ManifestException(file, mark == null ? 0 : mark.getLine() + 1, mark == null ? 0 : mark.getColumn() + 1,
-                        "is not YAML: ".concat(String.valueOf(ManifestParse.oneLine(problem))), null);
+                        "is not YAML: ".concat(String.valueOf(ManifestException.oneLine(problem))), REMEDY);
             }
         }
         return null;

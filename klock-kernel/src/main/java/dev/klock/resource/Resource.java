@@ -44,8 +44,8 @@ public final class Resource implements Comparable<Resource> {
 
     /**
      * The resource that {@code text} writes, strictly: {@code SCHEME:path}, the scheme in any case, the path canonical (K1-7 to K1-9,
-     * K1-14, C16 to C18). {@code \\} takes the next character as it is; a {@code *} without it is only allowed as the whole last
-     * component of a FILE path, alone or doubled.
+     * K1-14, C16 to C18). {@code \} before {@code *}, {@code \} and {@code $} takes that character as it is (a <code>\${</code> is no
+     * manifest's variable); a {@code *} without it is only allowed as the whole last component of a FILE path, alone or doubled.
      *
      * @throws ResourceSyntaxException when it is not canonical, with the canonical form; its scheme is unknown; it is too long; or it
      *     holds control characters

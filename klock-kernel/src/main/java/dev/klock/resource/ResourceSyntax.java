@@ -109,7 +109,7 @@ final class ResourceSyntax {
         StringBuilder b = null;
         for (int i = 0; i < literal.length(); i++) {
             char c = literal.charAt(i);
-            if (c == '*' || c == '\\') {
+            if (c == '*' || c == '\\' || (c == '$' && i + 1 < literal.length() && literal.charAt(i + 1) == '{')) {
                 if (b == null) {
                     b = new StringBuilder(literal.length() + 8).append(literal, 0, i);
                 }
@@ -150,9 +150,9 @@ final class ResourceSyntax {
                 }
                 i++;
                 c = text.charAt(i);
-                if (c != '*' && c != '\\') {
+                if (c != '*' && c != '\\' && c != '$') {
                     throw new ResourceSyntaxException(quote(scheme + ":" + text) + " has \\ before " + quote(String.valueOf(c)),
-                            "\\ only goes before * and \\; write \\\\ for a backslash");
+                            "\\ only goes before *, \\ and $; write \\\\ for a backslash");
                 }
                 literal.append(c);
             } else if (c == '*') {

@@ -13,7 +13,7 @@ class ResourcePropertyTest {
     @Property
     @Tag("C18")
     void toString_ofAnyLiteralFile_parsesBackToIt(
-            @ForAll @StringLength(min = 1, max = 12) @CharRange(from = 'a', to = 'c') @Chars({'*', '\\', '?', '[', '{', ' ', '$'}) String name) {
+            @ForAll @StringLength(min = 1, max = 12) @CharRange(from = 'a', to = 'c') @Chars({'*', '\\', '?', '[', '{', '}', ' ', '$'}) String name) {
         Resource resource = Resource.file("/w/" + name);
         assertThat(Resource.parse(resource.toString())).isEqualTo(resource);
         Resource below = Resource.of("FILE", "/w/" + name, Resource.Form.SUBTREE);

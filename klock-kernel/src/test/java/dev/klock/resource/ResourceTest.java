@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ResourceTest {
     @ParameterizedTest
     @ValueSource(strings = {"FILE:/", "FILE:/*", "FILE:/**", "FILE:/w/in/a.txt", "FILE:/w/out/*", "FILE:/w/in/**", "FILE:/w/a ", "FILE:/w/?[a]{b}",
-        "FILE:/w/a\\*b", "FILE:/w/a\\\\b", "FILE:/w/\\*", "FILE:/w/\\*\\*", "FILE:/w/\\*/*", "FILE:/w/...", "FILE:/w/.hidden", "FILE:/w/café",
+        "FILE:/w/a\\*b", "FILE:/w/a\\\\b", "FILE:/w/\\*", "FILE:/w/\\*\\*", "FILE:/w/\\*/*", "FILE:/w/\\${x}", "FILE:/w/$x", "FILE:/w/...", "FILE:/w/.hidden", "FILE:/w/café",
         "FILE:/w/\uD83D\uDE00", "PROCESS:/usr/bin/git", "URL:https://example.com/api/v1", "URL:tcp://localhost:5432", "URL:http://[::1]:8080/",
         "URL:https://example.com/a?x=/../y", "ENV:HOME", "ENV:PRODUCTION/DB_PASSWORD", "NATIVE:/usr/lib/libz.so", "NATIVE:ffm", "DB:users",
         "SYMBOL:User.authenticate", "API_ENDPOINT:/api/users", "CONFIG_KEY:db.host"})

@@ -1,0 +1,179 @@
+package dev.klock.manifest;
+
+import dev.klock.kernel.Predicate;
+import dev.klock.resource.Resource;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.CRC32;
+
+/**
+ * A judged manifest as bytes, to be kept between runs: reading YAML costs about a tenth of a second before {@code main}, this costs
+ * none of its classes. The source stands in it whole and is compared whole, so nothing depends on a hash being hard to forge.
+ */
+final class PackedManifest {
+    /** Grows whenever the layout or what the reader accepts changes. */
+    private static final int FORMAT = 0x4B4C4D01;
+    private static final int NULL = -1;
+    private static final Predicate[] PREDICATES = Predicate.values();
+    private static final Resource.Form[] FORMS = Resource.Form.values();
+
+    private PackedManifest() {
+    }
+
+    static byte[] pack(Manifest m, byte[] source, ReadOptions options) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(source.length + 4096);
+        try {
+            DataOutputStream out = new DataOutputStream(bytes);
+            out.writeInt(FORMAT);
+            write(out, m.file());
+            write(out, options.fingerprint());
+            out.writeInt(source.length);
+            out.write(source);
+            out.writeInt(m.consulted().length);
+            for (int i = 0; i < m.consulted().length; i++) {
+                write(out, m.consulted()[i]);
+            }
+            write(out, m.sessionId());
+            write(out, m.agentId());
+            out.writeLong(m.priorityTimestamp());
+            writeLines(out, m.scope());
+            writeLines(out, m.deny());
+            writeLines(out, m.testAllows());
+            writeLines(out, m.testDenies());
+            out.writeInt(m.settings().size());
+            for (int i = 0; i < m.settings().size(); i++) {
+                Setting s = m.settings().get(i);
+                write(out, s.key());
+                write(out, s.value());
+                out.writeInt(s.line());
+                out.writeInt(s.column());
+            }
+            out.writeInt(m.warnings().size());
+            for (int i = 0; i < m.warnings().size(); i++) {
+                write(out, m.warnings().get(i));
+            }
+            CRC32 sum = new CRC32();
+            sum.update(bytes.toByteArray());
+            out.writeLong(sum.getValue());
+        } catch (IOException e) {
+            throw new AssertionError("memory does not fail to be written", e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Null when {@code packed} is damaged, of another format, or not what reading {@code source} now would give. */
+    static Manifest unpack(String file, byte[] source, byte[] packed, Variables variables, ReadOptions options) {
+        if (packed.length < 12) {
+            return null;
+        }
+        CRC32 sum = new CRC32();
+        sum.update(packed, 0, packed.length - 8);
+        try {
+            DataInputStream end = new DataInputStream(new ByteArrayInputStream(packed, packed.length - 8, 8));
+            if (end.readLong() != sum.getValue()) {
+                return null;
+            }
+            DataInputStream in = new DataInputStream(new ByteArrayInputStream(packed, 0, packed.length - 8));
+            if (in.readInt() != FORMAT || !ManifestException.oneLine(file).equals(read(in)) || !options.fingerprint().equals(read(in))) {
+                return null;
+            }
+            int length = in.readInt();
+            if (length != source.length || !Arrays.equals(in.readNBytes(length), source)) {
+                return null;
+            }
+            String[] consulted = new String[count(in)];
+            for (int i = 0; i < consulted.length; i++) {
+                consulted[i] = read(in);
+            }
+            if (!Consulted.isStillTrue(consulted, variables, options.programs)) {
+                return null;
+            }
+            String sessionId = read(in);
+            String agentId = read(in);
+            long timestamp = in.readLong();
+            List<Line> scope = readLines(in);
+            List<Line> deny = readLines(in);
+            List<Line> testAllows = readLines(in);
+            List<Line> testDenies = readLines(in);
+            List<Setting> settings = new ArrayList<>();
+            for (int n = count(in); n > 0; n--) {
+                settings.add(new Setting(read(in), read(in), in.readInt(), in.readInt()));
+            }
+            List<String> warnings = new ArrayList<>();
+            for (int n = count(in); n > 0; n--) {
+                warnings.add(read(in));
+            }
+            return new Manifest(ManifestException.oneLine(file), sessionId, agentId, timestamp, scope, deny, testAllows, testDenies, settings,
+                    warnings, consulted);
+        } catch (IOException | RuntimeException e) {
+            // whatever is in it, it is not ours: the caller reads the source instead
+            return null;
+        }
+    }
+
+    private static void writeLines(DataOutputStream out, List<Line> lines) throws IOException {
+        out.writeInt(lines == null ? NULL : lines.size());
+        for (int i = 0; lines != null && i < lines.size(); i++) {
+            Line l = lines.get(i);
+            out.writeByte(l.predicate().ordinal());
+            write(out, l.resource().scheme());
+            write(out, l.resource().path());
+            out.writeByte(l.resource().form().ordinal());
+            out.writeDouble(l.confidence());
+            out.writeInt(l.line());
+            out.writeInt(l.column());
+            write(out, l.text());
+            writeLines(out, l.effects());
+        }
+    }
+
+    private static List<Line> readLines(DataInputStream in) throws IOException {
+        int n = in.readInt();
+        if (n == NULL) {
+            return null;
+        }
+        List<Line> lines = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            Predicate predicate = PREDICATES[in.readByte()];
+            Resource resource = Resource.of(read(in), read(in), FORMS[in.readByte()]);
+            lines.add(new Line(predicate, resource, in.readDouble(), in.readInt(), in.readInt(), read(in), readLines(in)));
+        }
+        return lines;
+    }
+
+    private static int count(DataInputStream in) throws IOException {
+        int n = in.readInt();
+        if (n < 0 || n > in.available()) {
+            throw new IOException("count " + n);
+        }
+        return n;
+    }
+
+    private static void write(DataOutputStream out, String s) throws IOException {
+        if (s == null) {
+            out.writeInt(NULL);
+            return;
+        }
+        byte[] bytes = s.getBytes(StandardCharsets.UTF_8);
+        out.writeInt(bytes.length);
+        out.write(bytes);
+    }
+
+    private static String read(DataInputStream in) throws IOException {
+        int length = in.readInt();
+        if (length == NULL) {
+            return null;
+        }
+        if (length < 0 || length > in.available()) {
+            throw new IOException("length " + length);
+        }
+        return new String(in.readNBytes(length), StandardCharsets.UTF_8);
+    }
+}
