@@ -268,6 +268,22 @@ class MainTest {
     }
 
     @Test
+    void schema_isJson() throws IOException {
+        assertThat(run("schema")).isZero();
+        assertJson();
+        assertThat(out).startsWith("{").contains("\"agent_id\"");
+    }
+
+    @Test
+    void baseline_rows_haveReasons() throws IOException {
+        assertThat(run("baseline")).isZero();
+        assertThat(out.lines()).contains("CONSUMES FILE:/dev/urandom  # SecureRandom")
+                .allSatisfy(line -> assertThat(line).matches("CONSUMES FILE:/\\S+  # .+"));
+        assertThat(run("baseline", "--json")).isZero();
+        assertJson();
+    }
+
+    @Test
     void version_isThatOfTheBuild() throws IOException {
         assertThat(run("version")).isZero();
         assertThat(out).isEqualTo("klock " + Release.VERSION + " (manifest 1.0, log klock.event/1, home format 1, java 17.0.1+1)\n");
