@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 /** Prints the manifest's JSON Schema. */
 @Command(description = "Print the JSON Schema of manifests, for editors and other tools.")
 final class Schema extends Verb {
-    private static final String RESOURCE = "klis-1.schema.json";
+    private static final String RESOURCE = "manifest.schema.json";
 
     Schema(Terminal terminal, LaunchEnvironment environment) {
         super(terminal, environment);

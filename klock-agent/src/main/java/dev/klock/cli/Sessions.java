@@ -53,8 +53,8 @@ final class Sessions extends Verb {
 
     private void print(SessionRecord session) {
         StringBuilder line = new StringBuilder();
-        line.append(session.started == null ? "?" : session.started).append("  ").append(session.id).append("  ").append(session.agent)
-                .append("  ").append(session.mode).append("  ").append(session.state());
+        line.append(known(session.started)).append("  ").append(session.id).append("  ").append(known(session.agent)).append("  ")
+                .append(known(session.mode)).append("  ").append(session.state());
         if (session.end != null) {
             line.append(" (exit ").append(session.exitCode).append(')');
         }
@@ -75,6 +75,10 @@ final class Sessions extends Verb {
             line.append(", records lost ").append(session.lost + session.unreadable);
         }
         terminal.line(line.toString());
+    }
+
+    private static String known(String text) {
+        return text == null ? "?" : text;
     }
 
     private static void write(JsonGenerator json, List<SessionRecord> sessions) throws IOException {

@@ -26,6 +26,7 @@ final class Verbs {
             new Row("check", new Check(terminal, environment)),
             new Row("sessions", new Sessions(terminal, environment)),
             new Row("config", new Config(terminal, environment)),
+            new Row("baseline", new BaselineVerb(terminal, environment)),
             new Row("schema", new Schema(terminal, environment)),
             new Row("version", new Version(terminal, environment)),
         };

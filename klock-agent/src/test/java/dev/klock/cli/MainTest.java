@@ -268,6 +268,22 @@ class MainTest {
     }
 
     @Test
+    void schema_isJson() throws IOException {
+        assertThat(run("schema")).isZero();
+        assertJson();
+        assertThat(out).startsWith("{").contains("\"agent_id\"");
+    }
+
+    @Test
+    void baseline_rows_haveReasons() throws IOException {
+        assertThat(run("baseline")).isZero();
+        assertThat(out.lines()).contains("CONSUMES FILE:/dev/urandom  # SecureRandom")
+                .allSatisfy(line -> assertThat(line).matches("CONSUMES FILE:/\\S+  # .+"));
+        assertThat(run("baseline", "--json")).isZero();
+        assertJson();
+    }
+
+    @Test
     void version_isThatOfTheBuild() throws IOException {
         assertThat(run("version")).isZero();
         assertThat(out).isEqualTo("klock " + Release.VERSION + " (manifest 1.0, log klock.event/1, home format 1, java 17.0.1+1)\n");
@@ -289,9 +305,12 @@ class MainTest {
                 + "\"started\":\"1971-01-01T00:00:00.000Z\",\"part\":1}\n{\"seq\":1,\"decision\":\"deny\",\"count\":41}\n{\"ts\":\"19");
         Files.writeString(Path.of(crashed.getPath() + ".1"), "{\"schema\":\"klock.event/1\",\"part\":2}\n{\"decision\":\"deny\"}\n");
 
+        SessionClaim.claim(home, "begun");
+
         assertThat(run("sessions")).isZero();
-        assertThat(out.lines()).hasSize(3);
-        assertThat(out.lines().toList().get(0)).isEqualTo("1971-01-01T00:00:00.000Z  crashed  a  block  crashed: 0 allow 42 deny, records lost 1");
+        assertThat(out.lines()).hasSize(4);
+        assertThat(out.lines().toList().get(0)).isEqualTo("?  begun  ?  ?  crashed: 0 allow 0 deny");
+        assertThat(out.lines().toList().get(1)).isEqualTo("1971-01-01T00:00:00.000Z  crashed  a  block  crashed: 0 allow 42 deny, records lost 1");
         assertThat(out).contains("  s  agent  strict  aborted (exit 108): 1 allow 2 deny, rolled back 1\n", "  s-2  agent  strict  running: 1 allow 2 deny\n");
 
         assertThat(run("sessions", "--json", "--home", work.resolve(".klock").toString())).isZero();

@@ -38,6 +38,14 @@ final class Secrets {
         return masked;
     }
 
+    /** {@link #masked} for a triple's short form, {@code PREDICATE SCHEME:path}, or a resource alone. */
+    static String maskedTriple(String triple) {
+        int colon = triple.indexOf(':');
+        int space = triple.indexOf(' ');
+        boolean predicate = space >= 0 && space < colon;
+        return colon < 0 ? triple : masked(triple.substring(predicate ? space + 1 : 0, colon), triple);
+    }
+
     private static int firstOf(String text, char a, char b) {
         for (int i = 0; i < text.length(); i++) {
             if (text.charAt(i) == a || text.charAt(i) == b) {

@@ -95,7 +95,7 @@ public final class VerificationLog {
      * @param mode the mode's word
      * @param compliant whether the mode does what KLIS asks for (C33)
      * @param manifest the manifest's path, null if there is none
-     * @throws IOException the file cannot be opened or written
+     * @throws IOException the file cannot be opened or written; it is removed then
      */
     public static VerificationLog open(File file, String sessionId, String agentId, String mode, boolean compliant, String manifest)
             throws IOException {
@@ -124,6 +124,10 @@ public final class VerificationLog {
             out.write(first);
         } catch (IOException e) {
             out.close();
+            if (file.isFile()) {
+                // no session took place: its id stays free
+                file.delete();
+            }
             throw e;
         }
         log.fileBytes = first.length;
@@ -351,7 +355,7 @@ public final class VerificationLog {
             if (i > 0) {
                 text.append(',');
             }
-            Escapes.json(text, items.get(i));
+            Escapes.json(text, Secrets.maskedTriple(items.get(i)));
         }
         text.append(']');
     }

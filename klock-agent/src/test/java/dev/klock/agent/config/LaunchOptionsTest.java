@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.klock.agent.log.Level;
 import java.util.HashMap;
 import java.util.Map;
+import net.jqwik.api.Assume;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.Chars;
+import net.jqwik.api.constraints.StringLength;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -60,6 +65,16 @@ class LaunchOptionsTest {
         assertThat(read("agent=x\\\\,home=C\\d").agent()).isEqualTo("x\\");
         assertThat(read("agent=x\\\\,home=C\\d").text(Option.HOME)).isEqualTo("C\\d");
         assertThat(read(",agent=a,,").agent()).isEqualTo("a");
+    }
+
+    @Property
+    void argument_anyValues_areReadBack(@ForAll @StringLength(min = 1) String a, @ForAll @Chars({',', '\\', '=', 'x'}) @StringLength(min = 1, max = 9) String b)
+            throws UsageException {
+        Assume.that(a.indexOf('\0') < 0);
+        LaunchOptions options = read(LaunchOptions.argument(Option.AGENT, a) + "," + LaunchOptions.argument(Option.HOME, b) + ",mode=block");
+        assertThat(options.agent()).isEqualTo(a);
+        assertThat(options.text(Option.HOME)).isEqualTo(b);
+        assertThat(options.mode()).isEqualTo(Mode.BLOCK);
     }
 
     @ParameterizedTest

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.resource.Resource;
+import java.io.File;
+import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 @Tag("K6-2")
 class MessagesTest {
@@ -43,6 +46,21 @@ class MessagesTest {
     void violation_ofADenyLine_namesIt() {
         assertThat(Messages.violation(Predicate.CONSUMES, HOSTS, "/w/link", Predicate.CONSUMES.bit(), line(Predicate.CONSUMES, HOSTS, 12), List.of(), "k.yaml"))
                 .isEqualTo("Agent attempted CONSUMES on FILE:/etc/hosts but the manifest denies it.\n  asked for as /w/link\n  denied by CONSUMES FILE:/etc/hosts (k.yaml:12)");
+    }
+
+    @Test
+    @Tag("K6-6")
+    void end_ofASession_isOneLineWithItsCounts(@TempDir File temp) throws IOException {
+        File file = new File(temp, "s.jsonl");
+        VerificationLog log = VerificationLog.open(file, "s", "a", "strict", true, null);
+        log.record(new Event(1, null, "main", "open", Predicate.MUTATES, HOSTS, null, Decision.DENY, null, null, 2));
+        Summary clean = new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
+        assertThat(Messages.end("a", "s\n", "strict", clean, log)).isEqualTo(
+                "a session s\\n (strict) completed: 0 allowed, 2 denied; exit 0; log " + file);
+        Summary aborted = new Summary("aborted", 108, List.of("x", "y"), List.of("x"), List.of("y"), List.of("z"), List.of("p", "q"), List.of("r"));
+        log.record(new Event(1, null, "main", "open", Predicate.MUTATES, HOSTS, null, Decision.WARN, null, null));
+        assertThat(Messages.end("a", "s", "strict", aborted, log)).isEqualTo("a session s (strict) aborted: 0 allowed, 2 denied, 1 warned; "
+                + "1 of 2 declared lines used; rolled back 2; NOT rolled back 1; exit 108; log " + file);
     }
 
     @Test

@@ -23,4 +23,16 @@ class SecretsTest {
     void name_withASecret_losesIt(String scheme, String name, String written) {
         assertThat(Secrets.masked(scheme, name)).isEqualTo(written);
     }
+
+    @ParameterizedTest
+    @Tag("K1-19")
+    @CsvSource({
+        "CONSUMES URL:https://h/p?token=s3cret,CONSUMES URL:https://h/p?***",
+        "URL:https://u:s3cret@h/,URL:https://***@h/",
+        "MUTATES FILE:/w/a ?b:c,MUTATES FILE:/w/a ?b:c",
+        "nothing,nothing",
+    })
+    void triple_withASecret_losesIt(String triple, String written) {
+        assertThat(Secrets.maskedTriple(triple)).isEqualTo(written);
+    }
 }
