@@ -25,7 +25,7 @@ public final class DecisionCache {
         for (int i = 0; i < WAYS; i++) {
             Entry e = strings[hash + i & PLACES - 1];
             if (e != null && e.epoch == epoch && e.follow == follow && e.name.equals(name)) {
-                return e.target;
+                return e.target.isRetired() ? null : e.target;
             }
         }
         return null;
@@ -37,7 +37,7 @@ public final class DecisionCache {
         for (int i = 0; i < WAYS; i++) {
             Entry e = arrays[hash + i & PLACES - 1];
             if (e != null && e.epoch == epoch && e.follow == follow && e.bytes.length == name.length && Arrays.equals(e.bytes, name)) {
-                return e.target;
+                return e.target.isRetired() ? null : e.target;
             }
         }
         return null;
@@ -58,7 +58,7 @@ public final class DecisionCache {
         for (int i = 0; i < WAYS; i++) {
             int place = hash + i & PLACES - 1;
             Entry e = table[place];
-            if (e == null || e.epoch != entry.epoch) {
+            if (e == null || e.epoch != entry.epoch || e.target.isRetired()) {
                 at = place;
                 break;
             }

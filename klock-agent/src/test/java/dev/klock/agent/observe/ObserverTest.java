@@ -605,6 +605,49 @@ class ObserverTest {
         }
     }
 
+    @Test
+    void a_link_swapped_between_the_decision_and_the_open_is_found_at_the_end_of_the_open() throws Exception {
+        Files.createSymbolicLink(w.resolve("l"), Path.of("out"));
+        Fixture f = fixture().m0().allow("DELETES FILE:/l").allow("PROVIDES FILE:/l").start();
+        String name = f.at("/l/a");
+        f.observer.name(Op.OPEN_WRITE.code(), name, 1);
+        f.observer.end(Op.OPEN_WRITE.code(), -1);
+        Files.writeString(w.resolve("secret/a"), "secret");
+
+        // the file is no longer new to the session, so that only the swap makes it look
+        f.observer.name(Op.OPEN_WRITE.code(), name, 1);
+        Thread swap = new Thread(() -> {
+            f.does(Op.DELETE, () -> f.observer.path(Op.DELETE.code(), f.bytesAt("/l"), 0), () -> Files.delete(w.resolve("l")));
+            f.does(Op.SYMLINK, () -> f.observer.paths(Op.SYMLINK.code(), Fixture.bytes("secret"), f.bytesAt("/l")),
+                    () -> Files.createSymbolicLink(w.resolve("l"), Path.of("secret")));
+        });
+        swap.start();
+        swap.join();
+        try (java.io.FileOutputStream out = new java.io.FileOutputStream(name, true)) {
+            int fd = descriptor(w.resolve("secret/a"));
+            assertThat(f.denied(() -> f.observer.end(Op.OPEN_WRITE.code(), fd))).isTrue();
+            assertThat(f.lastDenial().isLate()).isTrue();
+            assertThat(out.getChannel().isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void a_link_whose_swap_has_begun_but_not_ended_is_found_too() throws Exception {
+        Files.createSymbolicLink(w.resolve("l"), Path.of("out"));
+        Fixture f = fixture().m0().allow("DELETES FILE:/l").start();
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/l/a"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), -1);
+        Thread swap = new Thread(() -> f.observer.path(Op.DELETE.code(), f.bytesAt("/l"), 0));
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/l/a"), 1);
+        swap.start();
+        swap.join();
+        try (java.io.RandomAccessFile other = new java.io.RandomAccessFile(w.resolve("secret/s").toFile(), "rw")) {
+            int fd = descriptor(w.resolve("secret/s"));
+            assertThat(f.denied(() -> f.observer.end(Op.OPEN_WRITE.code(), fd))).isTrue();
+            assertThat(other.length()).isPositive();
+        }
+    }
+
     private static int descriptor(Path file) throws IOException {
         try (Stream<Path> entries = Files.list(Path.of("/proc/self/fd"))) {
             return entries.filter(e -> {
