@@ -25,7 +25,7 @@ public final class DecisionCache {
         for (int i = 0; i < WAYS; i++) {
             Entry e = strings[hash + i & PLACES - 1];
             if (e != null && e.epoch == epoch && e.follow == follow && e.name.equals(name)) {
-                return e.target;
+                return e.target.isRetired() ? null : e.target;
             }
         }
         return null;
@@ -37,7 +37,7 @@ public final class DecisionCache {
         for (int i = 0; i < WAYS; i++) {
             Entry e = arrays[hash + i & PLACES - 1];
             if (e != null && e.epoch == epoch && e.follow == follow && e.bytes.length == name.length && Arrays.equals(e.bytes, name)) {
-                return e.target;
+                return e.target.isRetired() ? null : e.target;
             }
         }
         return null;
@@ -58,7 +58,7 @@ public final class DecisionCache {
         for (int i = 0; i < WAYS; i++) {
             int place = hash + i & PLACES - 1;
             Entry e = table[place];
-            if (e == null || e.epoch != entry.epoch) {
+            if (e == null || e.epoch != entry.epoch || e.target.isRetired()) {
                 at = place;
                 break;
             }
@@ -70,25 +70,25 @@ public final class DecisionCache {
         return mix(name.hashCode(), follow);
     }
 
-    /** Of the length, the last 32 bytes and each eighth before: names of one directory differ at the end, directories before. */
+    /**
+     * Of the length, the last 16 bytes and each eighth before them: names of one directory differ at the end, directories before.
+     * Hashing every byte would cost more than all the rest of a hit. The sums do not wait for each other.
+     */
     private static int hash(byte[] name, boolean follow) {
         int length = name.length;
-        int tail = Math.max(0, length - 32);
         int a = length;
+        int i = length;
+        for (int k = 0; i >= 4 && k < 4; k++) {
+            i -= 4;
+            int four = name[i] & 0xFF | (name[i + 1] & 0xFF) << 8 | (name[i + 2] & 0xFF) << 16 | name[i + 3] << 24;
+            a = (a ^ four) * 0x85EBCA6B;
+            a ^= a >>> 15;
+        }
         int b = 0;
-        int i = tail;
-        // two sums at once, so that one does not wait for the other's multiplication
-        for (; i + 1 < length; i += 2) {
-            a = a * 31 + name[i];
-            b = b * 37 + name[i + 1];
+        for (i--; i >= 0; i -= 8) {
+            b = b * 31 + name[i];
         }
-        if (i < length) {
-            a = a * 31 + name[i];
-        }
-        for (int k = 0; k < tail; k += 8) {
-            b = b * 41 + name[k];
-        }
-        return mix(a ^ b * 0x9E3779B1, follow);
+        return mix(a ^ b * 0xC2B2AE35, follow);
     }
 
     private static int mix(int h, boolean follow) {

@@ -29,6 +29,8 @@ public final class Target {
     static final int REPLACED = 8;
     /** A directory that came here whole: what lies in it came with it and counts as created by the session. */
     static final int TREE = 16;
+    /** No longer in the table; a name must be looked up anew. */
+    static final int RETIRED = 32;
 
     private static final AtomicIntegerFieldUpdater<Target> STATE = AtomicIntegerFieldUpdater.newUpdater(Target.class, "state");
     private static final int PREDICATES = 6;
@@ -156,7 +158,11 @@ public final class Target {
 
     /** Whether it must not leave the table: forgetting would change what is allowed or imaged. */
     boolean hasState() {
-        return state != 0;
+        return (state & ~RETIRED) != 0;
+    }
+
+    boolean isRetired() {
+        return (state & RETIRED) != 0;
     }
 
     void change(int set, int clear) {

@@ -98,20 +98,21 @@ public final class Targets {
             return other;
         }
         if (table.mappingCount() > sweepAt) {
-            sweep();
+            sweep(target);
         }
         return target;
     }
 
-    private void sweep() {
+    private void sweep(Target justAdded) {
         if (!sweeping.tryLock()) {
             return;
         }
         try {
             for (Iterator<Target> i = table.values().iterator(); i.hasNext();) {
                 Target target = i.next();
-                if (!target.hasState()) {
+                if (target != justAdded && !target.hasState()) {
                     i.remove();
+                    target.change(Target.RETIRED, 0);
                     if (target.hasState()) {
                         keep(target);
                     }
@@ -179,8 +180,11 @@ public final class Targets {
     private void keep(Target target) {
         String key = target.scheme().equals("FILE") ? target.real() : "PROCESS:".concat(target.real());
         Target kept = table.putIfAbsent(key, target);
-        if (kept != null && kept != target) {
-            kept.change(target.state(), ~target.state());
+        if (kept == null) {
+            target.change(0, Target.RETIRED);
+        } else if (kept != target) {
+            int state = target.state() & ~Target.RETIRED;
+            kept.change(state, ~state);
         }
     }
 }

@@ -1,13 +1,14 @@
 package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
+import dev.klock.agent.decide.Targets;
 import dev.klock.kernel.Predicate;
 
 /**
  * Hears of each kind of allowed access once; repeats are counted in the {@link Target}. Called on the program's thread with klock's own
  * I/O exempt; must be quick and must not block.
  */
-public interface Trail {
+public interface Trail extends Targets.Retirement {
     /**
      * The first allowed access of this kind to this target.
      *
@@ -17,5 +18,6 @@ public interface Trail {
     void first(Target target, Predicate predicate, int decision, String requested);
 
     /** {@code target} leaves the bounded table: its counts will not be seen again. */
+    @Override
     void retired(Target target);
 }

@@ -1,0 +1,58 @@
+package dev.klock.agent.observe;
+
+import dev.klock.agent.decide.Target;
+
+/** One mutating operation of a thread between its decision and its end. Reused, so that a repeated operation allocates nothing. */
+final class Frame {
+    /** {@link Op#code()}. */
+    int op;
+    /** The resolver's epoch before the name was looked up. */
+    int epoch;
+    /** What it changes, null if it will change nothing. */
+    Target a;
+    /** The other side: a rename's or link's new name, a copy's or move's target. */
+    Target b;
+    /** For a copy or move, what its steps may do to {@link #a} without being judged again: a mask of predicate bits. */
+    int partA;
+    int partB;
+    /** Reached from java.io rather than java.nio.file, which declares IOException everywhere. */
+    boolean byName;
+    /** Opens {@link #a} for writing; the result is the descriptor. */
+    boolean opens;
+    boolean createsA;
+    boolean createsB;
+    boolean removesA;
+    /** Once done, nothing more will be written: what is there is what the session left. */
+    boolean leaves;
+    /** Removes {@link #a} to put another in its place. */
+    boolean replaces;
+    /** {@link #a} is a directory with all that lies in it. */
+    boolean tree;
+    /** Changes where names lead. */
+    boolean links;
+    /** Compare what was opened with what was decided. */
+    boolean checked;
+    /** Counted among the operations in mutation. */
+    boolean marked;
+    /** Counted among the changes of links under way. */
+    boolean counted;
+
+    void clear() {
+        a = null;
+        b = null;
+        partA = 0;
+        partB = 0;
+        byName = false;
+        opens = false;
+        createsA = false;
+        createsB = false;
+        removesA = false;
+        leaves = false;
+        replaces = false;
+        tree = false;
+        links = false;
+        checked = false;
+        marked = false;
+        counted = false;
+    }
+}

@@ -1,0 +1,646 @@
+package dev.klock.agent.observe;
+
+import dev.klock.ScopeViolationError;
+import dev.klock.agent.decide.Target;
+import dev.klock.agent.decide.Targets;
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.Resolved;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.bridge.HostFiles;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Scope;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What each operation on resolved targets means, whether it may happen, and what must be safe before it does.
+ *
+ * <p>An operation that changes something runs in this order: decide all its sides; mark the thread as in mutation; look whether the
+ * session may still change anything; image what is there (K6-8); return. {@link #close} takes the mark away. Since the mark comes before
+ * the look, a session that has ended and then sees nothing in mutation knows that nothing more will change.
+ *
+ * <p>While a copy's or move's frame is on the thread's stack, its steps on the same two files are part of it: they are not judged again,
+ * but still imaged (C34, A11, A27).
+ *
+ * <p>What has no effect needs only DEPENDS_ON: creating what exists, removing what does not (the JDK reports it, and programs rely on
+ * that: {@code createDirectories} makes first and asks afterwards).
+ *
+ * <p>Races. In this JVM, a change of links or directories raises {@code changing} before and the resolver's epoch after its effect; an
+ * open for writing that saw either move, and each first one of a file, is compared with what {@code /proc/self/fd} says was opened
+ * (D06).
+ *
+ * <p>A failed image surfaces as {@code FileNotFoundException} or {@code IOException} where the hooked method's callers declare it (opens
+ * of java.io, {@code createNewFile}, all of java.nio.file, process start), else as {@link ScopeViolationError}.
+ *
+ * <p>Thread-safe; a {@link Work} and its frames belong to the calling thread, which has exempted itself. Lock order: a stripe, then
+ * whatever {@link PreImages} takes; the stripes guard nothing that mounting a virtual thread needs.
+ */
+final class Judge {
+    private static final int O_ACCMODE = 3;
+    private static final int O_CREAT = 0100;
+    private static final int O_EXCL = 0200;
+    private static final int O_TRUNC = 01000;
+
+    /** RandomAccessFile's mode bit for reading and writing. */
+    private static final int RANDOM_WRITE = 2;
+
+    private static final int S_IFMT = 0170000;
+    private static final int S_IFDIR = 0040000;
+    private static final int S_IFLNK = 0120000;
+
+    private static final int PROVIDES = Predicate.PROVIDES.ordinal();
+    private static final int CONSUMES = Predicate.CONSUMES.ordinal();
+    private static final int MUTATES = Predicate.MUTATES.ordinal();
+    private static final int DELETES = Predicate.DELETES.ordinal();
+    private static final int DEPENDS_ON = Predicate.DEPENDS_ON.ordinal();
+    private static final int RENAMES = Predicate.RENAMES.ordinal();
+    private static final Predicate[] PREDICATES = Predicate.values();
+
+    private static final int OPEN_WRITE = Op.OPEN_WRITE.code();
+    private static final int OPEN_RANDOM = Op.OPEN_RANDOM.code();
+    private static final int OPEN_FLAGS = Op.OPEN_FLAGS.code();
+    private static final int CREATE = Op.CREATE.code();
+    private static final int MAKE_DIRECTORY = Op.MAKE_DIRECTORY.code();
+    private static final int MAKE_NODE = Op.MAKE_NODE.code();
+    private static final int DELETE = Op.DELETE.code();
+    private static final int LINK = Op.LINK.code();
+    private static final int SYMLINK = Op.SYMLINK.code();
+    private static final int CHANGE_ATTRIBUTES = Op.CHANGE_ATTRIBUTES.code();
+    private static final int CHANGE_ATTRIBUTES_NO_FOLLOW = Op.CHANGE_ATTRIBUTES_NO_FOLLOW.code();
+    private static final int MOVE = Op.MOVE.code();
+
+    /** Denials of one target that still get a stack trace; later ones of a storm cost less to describe. */
+    private static final int TRACED_DENIALS = 20;
+    /** Files below a renamed directory that are judged one by one when no subtree line covers it. */
+    private static final int TREE_LIMIT = 100_000;
+    private static final int STRIPES = 64;
+
+    private final HostFiles files;
+    private final Resolver resolver;
+    private final Targets targets;
+    private final List<Line> lines;
+    private final Programs programs;
+    private final Descriptors descriptors;
+    private final PreImages images;
+    private final Verdicts verdicts;
+    private final Trail trail;
+    private final AtomicInteger inMutation = new AtomicInteger();
+    private final AtomicInteger changing = new AtomicInteger();
+    private final ReentrantLock[] stripes = new ReentrantLock[STRIPES];
+
+    Judge(HostFiles files, Resolver resolver, Targets targets, List<Line> lines, Programs programs, Descriptors descriptors,
+            PreImages images, Verdicts verdicts, Trail trail) {
+        this.files = files;
+        this.resolver = resolver;
+        this.targets = targets;
+        this.lines = lines;
+        this.programs = programs;
+        this.descriptors = descriptors;
+        this.images = images;
+        this.verdicts = verdicts;
+        this.trail = trail;
+        for (int i = 0; i < STRIPES; i++) {
+            stripes[i] = new ReentrantLock();
+        }
+    }
+
+    /** Operations between their decision and their end, on any thread. */
+    int inMutation() {
+        return inMutation.get();
+    }
+
+    /** An operation that changes nothing. */
+    void access(Work work, int op, Target target, int predicate, String name, byte[] bytes) {
+        if (target == null) {
+            return;
+        }
+        if ((target.allowed() & 1 << predicate) != 0) {
+            if (target.counted(predicate)) {
+                trail.first(target, PREDICATES[predicate], target.decide(PREDICATES[predicate]), name == null ? text(bytes) : name);
+            }
+            return;
+        }
+        refuse(work, op, target, predicate, name == null ? text(bytes) : name);
+    }
+
+    /** Lets pass what is declared for {@code predicate}; else has the session decide. */
+    private void require(Work work, int op, Target target, int predicate, String requested) {
+        if ((target.allowed() & 1 << predicate) != 0) {
+            if (target.counted(predicate)) {
+                trail.first(target, PREDICATES[predicate], target.decide(PREDICATES[predicate]), requested);
+            }
+            return;
+        }
+        refuse(work, op, target, predicate, requested);
+    }
+
+    /** Last look at what is not allowed by line: part of a copy, moved here whole, the JVM's own; else the session's verdict. */
+    private void refuse(Work work, int op, Target target, int predicate, String requested) {
+        if ((work.within(target) & 1 << predicate) != 0) {
+            return;
+        }
+        if (targets.cameWithTree(target) && (target.allowed() & 1 << predicate) != 0) {
+            target.counted(predicate);
+            return;
+        }
+        if ((predicate == CONSUMES || predicate == DEPENDS_ON) && !target.isProtected() && Causes.isClassLoading()) {
+            target.allowCause(Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit());
+            if (target.counted(predicate)) {
+                trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
+            }
+            return;
+        }
+        deny(op, target, predicate, false, false, requested);
+    }
+
+    /** Asks the session; returns only if it lets the operation go on. */
+    private void deny(int op, Target target, int predicate, boolean tree, boolean late, String requested) {
+        Denial denial = new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested, targets.scope(), lines);
+        if (verdicts.denied(denial) || denial.isProtected() || verdicts.ended()) {
+            throw new ScopeViolationError(denial.message(), target.deniedBefore() < TRACED_DENIALS);
+        }
+    }
+
+    /** An operation that changes nothing because of what exists: it tells whether it does, so DEPENDS_ON is enough. */
+    private void withoutEffect(Work work, Frame f, Target target, int attempted, String requested) {
+        if ((target.allowed() & 1 << attempted) != 0 || (work.within(target) & 1 << attempted) != 0) {
+            return;
+        }
+        if ((target.allowed() & 1 << DEPENDS_ON) != 0) {
+            if (target.counted(DEPENDS_ON)) {
+                trail.first(target, Predicate.DEPENDS_ON, target.decide(Predicate.DEPENDS_ON), requested);
+            }
+            return;
+        }
+        refuse(work, f.op, target, attempted, requested);
+    }
+
+    void change(Work work, Frame f, Target target, int arg, String name, byte[] bytes) {
+        if (target == null) {
+            return;
+        }
+        int op = f.op;
+        if (op == OPEN_FLAGS) {
+            if ((arg & O_ACCMODE) == 0 && (arg & (O_CREAT | O_TRUNC)) == 0) {
+                access(work, op, target, CONSUMES, name, bytes);
+            } else {
+                openForWriting(work, f, target, (arg & O_CREAT) != 0, (arg & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL), name, bytes);
+            }
+        } else if (op == OPEN_WRITE) {
+            openForWriting(work, f, target, true, false, name, bytes);
+        } else if (op == OPEN_RANDOM) {
+            if ((arg & RANDOM_WRITE) == 0) {
+                access(work, op, target, CONSUMES, name, bytes);
+            } else {
+                openForWriting(work, f, target, true, false, name, bytes);
+            }
+        } else if (op == CREATE || op == MAKE_DIRECTORY || op == MAKE_NODE || op == SYMLINK) {
+            if (create(work, f, target, op == SYMLINK, requested(name, bytes))) {
+                mark(f);
+                image(f, target);
+            }
+        } else if (op == DELETE) {
+            remove(work, f, target, requested(name, bytes));
+        } else if (op == CHANGE_ATTRIBUTES || op == CHANGE_ATTRIBUTES_NO_FOLLOW) {
+            String requested = requested(name, bytes);
+            if (mode(target) == 0) {
+                withoutEffect(work, f, target, MUTATES, requested);
+                return;
+            }
+            require(work, op, target, MUTATES, requested);
+            f.a = target;
+            f.leaves = true;
+            mark(f);
+            image(f, target);
+        }
+    }
+
+    /** C34: PROVIDES if absent at this moment, MUTATES if it exists. Looks only where that could make a difference. */
+    private void openForWriting(Work work, Frame f, Target target, boolean creates, boolean exclusive, String name, byte[] bytes) {
+        int both = 1 << PROVIDES | 1 << MUTATES;
+        int allowed = target.allowed();
+        boolean first = !target.isImaged();
+        boolean absent = false;
+        int predicate = MUTATES;
+        if (first || exclusive || target.isGone() || (allowed & both) != both) {
+            absent = mode(target) == 0;
+            if (absent ? !creates : exclusive) {
+                withoutEffect(work, f, target, absent ? MUTATES : PROVIDES, requested(name, bytes));
+                return;
+            }
+            predicate = absent ? PROVIDES : MUTATES;
+            if (absent && target.isReplaced() && (allowed & 1 << PROVIDES) == 0) {
+                predicate = MUTATES;
+            }
+        }
+        if ((allowed & 1 << predicate) != 0) {
+            if (target.counted(predicate)) {
+                trail.first(target, PREDICATES[predicate], target.decide(PREDICATES[predicate]), requested(name, bytes));
+            }
+        } else if (!absent && target.real().equals("/dev/null")) {
+            // nothing written there changes anything
+            return;
+        } else {
+            refuse(work, f.op, target, predicate, requested(name, bytes));
+        }
+        f.a = target;
+        f.createsA = absent;
+        f.opens = true;
+        f.checked = first || changing.get() != 0;
+        mark(f);
+        if (first) {
+            image(f, target);
+        }
+    }
+
+    /** Decides on bringing {@code target} into being; false if it exists, so that nothing will happen. The frame's A or, for a pair, B. */
+    private boolean create(Work work, Frame f, Target target, boolean link, String requested) {
+        int allowed = target.allowed();
+        if ((!target.isImaged() || (allowed & 1 << PROVIDES) == 0) && mode(target) != 0) {
+            withoutEffect(work, f, target, PROVIDES, requested);
+            return false;
+        }
+        boolean back = target.isReplaced() && (allowed & 1 << PROVIDES) == 0;
+        require(work, f.op, target, back ? MUTATES : PROVIDES, requested);
+        if (f.a == null) {
+            f.a = target;
+            f.createsA = true;
+            f.leaves = true;
+        } else {
+            f.b = target;
+            f.createsB = true;
+        }
+        f.links |= link;
+        return true;
+    }
+
+    private void remove(Work work, Frame f, Target target, String requested) {
+        int mode = mode(target);
+        if (mode == 0) {
+            withoutEffect(work, f, target, DELETES, requested);
+            return;
+        }
+        int allowed = target.allowed();
+        if ((allowed & 1 << DELETES) != 0) {
+            require(work, f.op, target, DELETES, requested);
+        } else if ((work.within(target) & 1 << DELETES) != 0) {
+            f.replaces = true;
+        } else if ((allowed & 1 << MUTATES) != 0 && Causes.isReplacing()) {
+            f.replaces = true;
+            if (target.counted(MUTATES)) {
+                trail.first(target, Predicate.MUTATES, Target.REPLACING, requested);
+            }
+        } else {
+            refuse(work, f.op, target, DELETES, requested);
+        }
+        f.a = target;
+        f.removesA = true;
+        f.leaves = true;
+        f.links = (mode & S_IFMT) == S_IFLNK;
+        mark(f);
+        image(f, target);
+    }
+
+    /** Rename and hard link: both sides are decided before either effect. */
+    void pair(Work work, Frame f, Target from, Target to, String requestedFrom, String requestedTo) {
+        if (from == null || to == null) {
+            return;
+        }
+        if (f.op == LINK) {
+            link(work, f, from, to, requestedFrom, requestedTo);
+            return;
+        }
+        int mode = mode(from);
+        if (mode == 0) {
+            withoutEffect(work, f, from, RENAMES, requestedFrom);
+            return;
+        }
+        boolean part = (work.within(from) & 1 << RENAMES) != 0;
+        require(work, f.op, from, RENAMES, requestedFrom);
+        if (from == to) {
+            return;
+        }
+        int toMode = mode(to);
+        requireTarget(work, f.op, to, toMode == 0, requestedTo);
+        boolean directory = (mode & S_IFMT) == S_IFDIR;
+        if (directory && !part) {
+            requireTree(work, f.op, from, to);
+        }
+        f.a = from;
+        f.removesA = true;
+        f.leaves = true;
+        f.b = to;
+        f.createsB = toMode == 0;
+        f.tree = directory;
+        f.links = directory || (mode & S_IFMT) == S_IFLNK || (toMode & S_IFMT) == S_IFLNK;
+        mark(f);
+        if (directory) {
+            imageTree(f, from);
+        } else {
+            image(f, from);
+        }
+        image(f, to);
+    }
+
+    private void link(Work work, Frame f, Target existing, Target name, String requestedExisting, String requestedName) {
+        int mode = mode(existing);
+        if (mode == 0) {
+            withoutEffect(work, f, existing, MUTATES, requestedExisting);
+            return;
+        }
+        // through its new name it can be read and changed (A15)
+        require(work, f.op, existing, MUTATES, requestedExisting);
+        require(work, f.op, existing, CONSUMES, requestedExisting);
+        f.a = existing;
+        if (!create(work, f, name, (mode & S_IFMT) == S_IFLNK, requestedName)) {
+            f.a = null;
+            return;
+        }
+        f.leaves = true;
+        mark(f);
+        image(f, existing);
+        image(f, name);
+    }
+
+    private void requireTarget(Work work, int op, Target to, boolean absent, String requested) {
+        boolean back = absent && to.isReplaced() && (to.allowed() & 1 << PROVIDES) == 0;
+        require(work, op, to, absent && !back ? PROVIDES : MUTATES, requested);
+    }
+
+    /** A directory's rename counts for everything below it, under its old name and under its new one. */
+    private void requireTree(Work work, int op, Target from, Target to) {
+        String own = targets.own().within(from.real());
+        if (own != null) {
+            deny(op, targets.file(own), RENAMES, false, false, null);
+            return;
+        }
+        Scope scope = targets.scope();
+        if (Scope.isAllowed(scope.decideTree(Predicate.RENAMES, from.path(), false))
+                && Scope.isAllowed(scope.decideTree(Predicate.PROVIDES, to.path(), false))) {
+            return;
+        }
+        TreeWalk walk = new TreeWalk(files, from.real(), TREE_LIMIT);
+        String below;
+        while ((below = walk.next()) != null) {
+            Target old = targets.file(below);
+            if ((old.allowed() & 1 << RENAMES) == 0
+                    && !(targets.cameWithTree(old) && (old.allowed() & 1 << RENAMES) != 0)) {
+                deny(op, old, RENAMES, false, false, null);
+                return;
+            }
+            Target next = targets.file(to.real().concat(below.substring(from.real().length())));
+            if ((next.allowed() & 1 << PROVIDES) == 0) {
+                deny(op, next, PROVIDES, false, false, null);
+                return;
+            }
+        }
+        if (!walk.isComplete()) {
+            deny(op, from, RENAMES, true, false, null);
+        }
+    }
+
+    /** The pair of a copy or move, decided before its first step. */
+    void whole(Work work, Frame f, Target from, Target to, boolean mayReplace, byte[] requestedFrom, byte[] requestedTo) {
+        if (from == null || to == null) {
+            return;
+        }
+        boolean move = f.op == MOVE;
+        int mode = mode(from);
+        if (mode == 0) {
+            withoutEffect(work, f, from, move ? RENAMES : CONSUMES, text(requestedFrom));
+            return;
+        }
+        boolean directory = (mode & S_IFMT) == S_IFDIR;
+        require(work, f.op, from, move ? RENAMES : directory ? DEPENDS_ON : CONSUMES, text(requestedFrom));
+        if (from == to) {
+            return;
+        }
+        int toMode = mode(to);
+        if (toMode != 0 && !mayReplace) {
+            // the JDK will say so; an atomic move, which replaces all the same, is judged at its rename
+            withoutEffect(work, f, to, MUTATES, text(requestedTo));
+        } else {
+            requireTarget(work, f.op, to, toMode == 0, text(requestedTo));
+            if (move && directory) {
+                requireTree(work, f.op, from, to);
+            }
+            f.partB = 1 << PROVIDES | 1 << MUTATES | 1 << DELETES | 1 << CONSUMES | 1 << DEPENDS_ON;
+            if (move) {
+                f.partA = 1 << RENAMES | 1 << DELETES;
+            }
+        }
+        f.partA |= 1 << CONSUMES | 1 << DEPENDS_ON;
+        f.partB |= 1 << DEPENDS_ON;
+        f.a = from;
+        f.b = to;
+    }
+
+    void child(Work work, Frame f, String program, String dir) {
+        byte[] working = files.workingDirectory();
+        if (working == null) {
+            return;
+        }
+        String directory = Names.real(working);
+        if (dir != null) {
+            Resolved resolved = resolver.resolve(dir, directory, true);
+            if (resolved.path() == null) {
+                return;
+            }
+            directory = resolved.path();
+        }
+        String executable = programs.find(program, directory);
+        if (executable == null) {
+            // nothing will run; the JDK says so
+            return;
+        }
+        Target target = targets.process(executable);
+        String requested = Names.text(program);
+        require(work, f.op, target, PROVIDES, requested);
+        int decision = target.decide(Predicate.PROVIDES);
+        List<Line> effects = decision >= 0 && decision < lines.size() ? lines.get(decision).effects() : null;
+        boolean declared = Scope.isAllowed(decision);
+        if (declared && effects == null) {
+            Target tree = targets.file(directory);
+            if (!Scope.isAllowed(targets.scope().decideTree(Predicate.MUTATES, tree.path(), false))) {
+                deny(f.op, tree, MUTATES, true, false, requested);
+                declared = false;
+            } else if (tree.counted(MUTATES)) {
+                trail.first(tree, Predicate.MUTATES, tree.decide(Predicate.MUTATES), requested);
+            }
+        }
+        f.links = true;
+        mark(f);
+        if (declared) {
+            try {
+                images.beforeChild(Names.bytes(executable), Names.bytes(directory), effects);
+            } catch (IOException e) {
+                unsaved(f, target, PROVIDES, e);
+            }
+        }
+    }
+
+    /** From here until {@link #end} an abort waits for this thread; so the look at the session comes after. */
+    private void mark(Frame f) {
+        inMutation.incrementAndGet();
+        f.marked = true;
+        if (f.links) {
+            changing.incrementAndGet();
+            f.counted = true;
+        }
+        if (verdicts.ended()) {
+            throw over();
+        }
+    }
+
+    private void image(Frame f, Target target) {
+        if (target.isImaged()) {
+            return;
+        }
+        ReentrantLock stripe = stripes[target.real().hashCode() & STRIPES - 1];
+        stripe.lock();
+        try {
+            if (!target.isImaged()) {
+                images.before(target.bytes());
+                targets.imaged(target);
+            }
+        } catch (IOException e) {
+            unsaved(f, target, predicateOf(f, target), e);
+        } finally {
+            stripe.unlock();
+        }
+    }
+
+    private void imageTree(Frame f, Target target) {
+        try {
+            images.beforeTree(target.bytes());
+        } catch (IOException e) {
+            unsaved(f, target, RENAMES, e);
+        }
+    }
+
+    private static int predicateOf(Frame f, Target target) {
+        Predicate fixed = Op.of(f.op).predicate();
+        if (target == f.a && fixed != null) {
+            return fixed.ordinal();
+        }
+        return (target == f.a ? f.createsA : f.createsB) ? PROVIDES : MUTATES;
+    }
+
+    private void unsaved(Frame f, Target target, int predicate, IOException cause) {
+        Denial access = new Denial(Op.of(f.op), PREDICATES[predicate], target, false, false, null, targets.scope(), lines);
+        if (!verdicts.unsaved(access, cause)) {
+            return;
+        }
+        String message = target.shown() + ": klock could not keep what is there, so it must not change: " + cause.getMessage();
+        if (f.byName && (f.op == OPEN_WRITE || f.op == OPEN_RANDOM)) {
+            FileNotFoundException e = new FileNotFoundException(message);
+            e.initCause(cause);
+            throw Judge.<RuntimeException>sneak(e);
+        }
+        if (!f.byName || f.op == CREATE) {
+            throw Judge.<RuntimeException>sneak(new IOException(message, cause));
+        }
+        throw new ScopeViolationError(message);
+    }
+
+    static ScopeViolationError over() {
+        return new ScopeViolationError("klock has ended this session: nothing can be changed any more.", false);
+    }
+
+    /** The operation has succeeded. */
+    void done(Frame f, int result) {
+        Target a = f.a;
+        if (a == null) {
+            return;
+        }
+        if (f.opens) {
+            if (f.createsA) {
+                made(a, false);
+            }
+            descriptors.opened(result, a);
+            if (f.checked || f.epoch != resolver.epoch() || changing.get() != 0) {
+                recheck(f, a, result);
+            }
+            return;
+        }
+        if (f.removesA) {
+            targets.gone(a, f.replaces, f.tree);
+        } else if (f.createsA) {
+            made(a, false);
+        }
+        if (f.createsB) {
+            made(f.b, f.tree);
+        }
+        if (f.leaves) {
+            images.left(a.bytes());
+            if (f.b != null) {
+                images.left(f.b.bytes());
+            }
+        }
+    }
+
+    private void made(Target target, boolean tree) {
+        if (target.isReplaced()) {
+            targets.putBack(target);
+        } else {
+            targets.created(target, tree);
+            images.created(target.bytes());
+        }
+    }
+
+    /** Compares what was opened with what was decided (D06). A file renamed or removed meanwhile by another thread is no mistake of the name. */
+    private void recheck(Frame f, Target expected, int fd) {
+        Resolved object = resolver.descriptor(fd);
+        if (object == null || object.path() == null || object.path().equals(expected.real())) {
+            return;
+        }
+        Target actual = targets.file(object.path());
+        int either = 1 << MUTATES | 1 << PROVIDES;
+        if ((actual.allowed() & either) == 0) {
+            descriptors.opened(fd, actual);
+            deny(f.op, actual, MUTATES, false, true, expected.path());
+        }
+    }
+
+    /** {@code frame}, and whatever was left above it, is over, with or without effect. */
+    void close(Work work, Frame frame) {
+        Frame top;
+        while ((top = work.pop()) != null) {
+            if (top.links) {
+                // after the effect, so that nobody keeps an answer from before it
+                resolver.bump();
+            }
+            if (top.counted) {
+                changing.decrementAndGet();
+            }
+            if (top.marked) {
+                inMutation.decrementAndGet();
+            }
+            top.clear();
+            if (top == frame) {
+                return;
+            }
+        }
+    }
+
+    private int mode(Target target) {
+        return files.mode(target.bytes());
+    }
+
+    private static String requested(String name, byte[] bytes) {
+        return name != null ? name : text(bytes);
+    }
+
+    static String text(byte[] name) {
+        return name == null ? null : Names.text(Names.real(name));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T sneak(Throwable e) throws T {
+        throw (T) e;
+    }
+}

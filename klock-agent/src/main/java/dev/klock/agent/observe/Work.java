@@ -1,0 +1,57 @@
+package dev.klock.agent.observe;
+
+import dev.klock.agent.decide.Target;
+import java.util.Arrays;
+
+/** What one thread is doing; used by that thread only. */
+final class Work {
+    /** Above 0 while a hook or klock's own code runs. */
+    int depth;
+    private int size;
+    private Frame[] frames = new Frame[4];
+
+    Frame push(int op, int epoch) {
+        if (size == frames.length) {
+            frames = Arrays.copyOf(frames, size * 2);
+        }
+        Frame f = frames[size];
+        if (f == null) {
+            f = new Frame();
+            frames[size] = f;
+        }
+        size++;
+        f.op = op;
+        f.epoch = epoch;
+        return f;
+    }
+
+    /** The innermost frame of {@code op}; null if there is none. */
+    Frame top(int op) {
+        for (int i = size - 1; i >= 0; i--) {
+            if (frames[i].op == op) {
+                return frames[i];
+            }
+        }
+        return null;
+    }
+
+    /** What a copy or move that is under way has decided for {@code target}, as a mask of {@link Predicate#bit()}. */
+    int within(Target target) {
+        int mask = 0;
+        for (int i = size - 1; i >= 0; i--) {
+            Frame f = frames[i];
+            if (f.a != null && f.a.real().equals(target.real())) {
+                mask |= f.partA;
+            }
+            if (f.b != null && f.b.real().equals(target.real())) {
+                mask |= f.partB;
+            }
+        }
+        return mask;
+    }
+
+    /** Takes the innermost frame off; null if there is none. The caller clears it. */
+    Frame pop() {
+        return size == 0 ? null : frames[--size];
+    }
+}

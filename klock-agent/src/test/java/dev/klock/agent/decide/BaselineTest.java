@@ -1,0 +1,79 @@
+package dev.klock.agent.decide;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.agent.resolve.TestHostFiles;
+import dev.klock.kernel.Predicate;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class BaselineTest {
+    private final Resolver resolver = new Resolver(new TestHostFiles());
+    private final Baseline baseline = Baseline.ofThisJvm(resolver, new Names("UTF-8"));
+
+    private int allowed(String name) {
+        return baseline.allowed(resolver.resolve(name, true).path());
+    }
+
+    @Test
+    void rows_are_printable_with_their_reason() {
+        assertThat(baseline.rows()).isNotEmpty().allSatisfy(row -> {
+            assertThat(row.resource()).startsWith("FILE:/");
+            assertThat(row.reason()).isNotBlank();
+        });
+        List<String> resources = baseline.rows().stream().map(Baseline.Row::resource).collect(Collectors.toList());
+        assertThat(resources).doesNotHaveDuplicates().doesNotContain("FILE:/**");
+    }
+
+    @Test
+    void nothing_in_it_is_more_than_reading() {
+        for (Baseline.Row row : baseline.rows()) {
+            String path = row.resource().substring("FILE:".length()).replace("/**", "");
+            assertThat(baseline.allowed(Names.ofText(path))).isEqualTo(Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit());
+        }
+    }
+
+    @Test
+    void the_class_path_and_the_jdk_may_be_read_and_what_is_above_them_looked_at() throws IOException {
+        String home = Path.of(System.getProperty("java.home")).toRealPath().toString();
+        assertThat(allowed(home + "/lib/modules")).isEqualTo(Baseline.READ);
+        assertThat(allowed(Path.of(home).getParent().toString())).isEqualTo(Predicate.DEPENDS_ON.bit());
+        assertThat(allowed("/")).isEqualTo(Predicate.DEPENDS_ON.bit());
+        for (String entry : System.getProperty("java.class.path").split(":")) {
+            if (!entry.isEmpty()) {
+                assertThat(allowed(entry)).as(entry).isEqualTo(Baseline.READ);
+            }
+        }
+    }
+
+    @Test
+    void what_only_looks_like_it_is_not_in_it() {
+        assertThat(allowed("/etc/passwd")).isZero();
+        assertThat(allowed("/proc/self/environ")).isZero();
+        assertThat(allowed("/proc/self/mem")).isZero();
+        assertThat(allowed("/proc/1/cgroup")).isZero();
+        assertThat(allowed(System.getProperty("java.home") + "-other/lib/modules")).isZero();
+    }
+
+    @Test
+    void a_name_in_java_home_that_links_elsewhere_belongs_to_the_jdk_if_no_dots_lead_there() {
+        String home = System.getProperty("java.home");
+        assertThat(baseline.isInJavaHome(home + "/conf/security/java.security")).isTrue();
+        assertThat(baseline.isInJavaHome(home + "/../x")).isFalse();
+        assertThat(baseline.isInJavaHome(home + "/lib/..")).isFalse();
+        assertThat(baseline.isInJavaHome("/etc/passwd")).isFalse();
+        assertThat(Files.isDirectory(Path.of(home))).isTrue();
+    }
+
+    @Test
+    void the_empty_baseline_allows_nothing() {
+        assertThat(Baseline.none().allowed("/dev/urandom")).isZero();
+        assertThat(Baseline.none().isInJavaHome("/x")).isFalse();
+    }
+}

@@ -1,0 +1,186 @@
+package dev.klock.agent.observe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Line;
+import dev.klock.resource.Resource;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ObserverProcessTest {
+    @TempDir
+    Path temp;
+    private Path w;
+
+    @BeforeEach
+    void tree() throws IOException {
+        w = temp.toRealPath();
+        Files.createDirectories(w.resolve("bin"));
+        Files.createDirectories(w.resolve("child"));
+        program("bin/tool");
+        program("bin/other");
+        Files.createSymbolicLink(w.resolve("bin/alias"), Path.of("tool"));
+        Files.writeString(w.resolve("bin/data"), "not a program");
+    }
+
+    private void program(String name) throws IOException {
+        Path file = Files.writeString(w.resolve(name), "#!/bin/sh\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    /** PROCESS paths are absolute: given with the root. */
+    private Fixture declared(List<Line> effects) {
+        return new Fixture(w).allow("PROVIDES PROCESS:" + w + "/bin/tool", effects);
+    }
+
+    private static void start(Fixture f, String program, String dir) {
+        f.observer.start(Op.START_PROCESS.code(), Fixture.bytes(program + "\0"), new byte[0], 0, null, 0,
+                dir == null ? null : Fixture.bytes(dir + "\0"), new int[] {-1, -1, -1});
+    }
+
+    private static void end(Fixture f) {
+        f.observer.end(Op.START_PROCESS.code(), 0);
+    }
+
+    @Test
+    @Tag("C48")
+    void a_program_is_its_real_file() {
+        Fixture f = declared(List.of()).start();
+        start(f, f.at("/bin/tool"), null);
+        end(f);
+        start(f, f.at("/bin/alias"), null);
+        end(f);
+        start(f, "./alias", f.at("/bin"));
+        end(f);
+        start(f, "../bin/tool", f.at("/child"));
+        end(f);
+        assertThat(f.denials).isEmpty();
+        assertThat(f.children).hasSize(4);
+        assertThatThrownBy(() -> start(f, f.at("/bin/other"), null)).hasMessageContaining("PROVIDES on PROCESS:" + w + "/bin/other");
+        assertThat(f.children).hasSize(4);
+        assertThat(f.observer.inMutation()).isZero();
+    }
+
+    @Test
+    @Tag("C48")
+    void a_bare_name_is_looked_up_on_the_parents_path() throws IOException {
+        Fixture f = new Fixture(w).allow("PROVIDES PROCESS:" + w + "/bin/tool", List.of()).start();
+        Programs programs = new Programs(f.files, f.resolver, w + "/none:" + w + "/child::" + w + "/bin");
+        assertThat(programs.find("tool", w.toString())).isEqualTo(w + "/bin/tool");
+        assertThat(programs.find("alias", w.toString())).isEqualTo(w + "/bin/tool");
+        assertThat(programs.find("nothing", w.toString())).isNull();
+        assertThat(programs.find("data", w.toString())).isNull();
+        // an empty entry is the child's directory
+        Files.copy(w.resolve("bin/other"), w.resolve("tool"), java.nio.file.StandardCopyOption.COPY_ATTRIBUTES);
+        assertThat(programs.find("tool", w.toString())).isEqualTo(w + "/tool");
+        assertThat(programs.find("tool", w + "/child")).isEqualTo(w + "/bin/tool");
+        // a directory of that name is no program
+        Files.createDirectories(w.resolve("child/tool"));
+        assertThat(programs.find("tool", w.toString())).isEqualTo(w + "/tool");
+        String sh = programs.find("sh", w.toString());
+        assertThat(sh).isNull();
+        assertThat(new Programs(f.files, f.resolver, null).find("sh", w.toString())).isEqualTo(Path.of("/bin/sh").toRealPath().toString());
+    }
+
+    @Test
+    void a_program_that_does_not_exist_is_left_to_the_jdk() {
+        Fixture f = new Fixture(w).start();
+        start(f, "no-such-program-anywhere", null);
+        end(f);
+        start(f, w + "/nothing", null);
+        end(f);
+        start(f, "", null);
+        end(f);
+        assertThat(f.denials).isEmpty();
+    }
+
+    @Test
+    @Tag("K6-7")
+    void a_child_without_effects_needs_the_subtree_it_works_in() {
+        Fixture none = declared(null).start();
+        assertThatThrownBy(() -> start(none, none.at("/bin/tool"), none.at("/child")))
+                .hasMessageContaining("MUTATES on FILE:" + w + "/child/**");
+        assertThat(none.lastDenial().isTree()).isTrue();
+        assertThat(none.children).isEmpty();
+
+        Fixture children = declared(null).allow("MUTATES FILE:/child/*").start();
+        assertThat(children.denied(() -> start(children, children.at("/bin/tool"), children.at("/child")))).isTrue();
+
+        Fixture tree = declared(null).allow("MUTATES FILE:/child/**").start();
+        start(tree, tree.at("/bin/tool"), tree.at("/child"));
+        assertThat(tree.observer.inMutation()).isOne();
+        end(tree);
+        assertThat(tree.children).containsExactly("/bin/tool in /child null");
+        assertThat(tree.observer.inMutation()).isZero();
+    }
+
+    @Test
+    @Tag("K6-7")
+    void a_child_with_effects_is_imaged_for_those() {
+        Line effect = new Line(Predicate.MUTATES, Resource.file(w + "/child/x"), 1, 0, 0, "x", null);
+        Fixture f = declared(List.of(effect)).start();
+        start(f, f.at("/bin/tool"), f.at("/child"));
+        end(f);
+        assertThat(f.children).containsExactly("/bin/tool in /child [MUTATES FILE:" + w + "/child/x]");
+    }
+
+    @Test
+    @Tag("K6-8")
+    void a_child_whose_image_cannot_be_made_does_not_start() {
+        Fixture f = declared(List.of()).start();
+        f.unimageable.add("child");
+        assertThatThrownBy(() -> start(f, f.at("/bin/tool"), null)).isInstanceOf(IOException.class).hasMessageContaining("1.2 GB");
+        assertThat(f.observer.inMutation()).isZero();
+    }
+
+    @Test
+    @Tag("K6-3")
+    void permissive_starts_what_is_not_declared_without_an_image() {
+        Fixture f = new Fixture(w).start();
+        f.blocks = false;
+        start(f, f.at("/bin/tool"), f.at("/child"));
+        end(f);
+        assertThat(f.denials).hasSize(1);
+        assertThat(f.children).isEmpty();
+    }
+
+    @Test
+    void a_start_drops_what_was_remembered_and_so_does_the_end_of_the_child() {
+        Fixture f = declared(List.of()).start();
+        int before = f.resolver.epoch();
+        start(f, f.at("/bin/tool"), null);
+        end(f);
+        int started = f.resolver.epoch();
+        assertThat(started).isNotEqualTo(before);
+        f.observer.childEnded();
+        assertThat(f.resolver.epoch()).isNotEqualTo(started);
+    }
+
+    @Test
+    @Tag("C48")
+    void a_signal_to_ones_own_child_is_allowed_and_to_another_process_is_a_removal() throws IOException {
+        Fixture f = new Fixture(w).start();
+        Process child = new ProcessBuilder("sleep", "20").start();
+        try {
+            f.observer.signal(Op.SIGNAL_PROCESS.code(), child.pid(), -1, true);
+            f.observer.signal(Op.SIGNAL_PROCESS.code(), ProcessHandle.current().pid(), -1, true);
+            long parent = ProcessHandle.current().parent().orElseThrow().pid();
+            assertThat(f.denied(() -> f.observer.signal(Op.SIGNAL_PROCESS.code(), parent, -1, false))).isTrue();
+            assertThat(f.lastDenial().predicate()).isEqualTo(Predicate.DELETES);
+            assertThat(f.lastDenial().resource()).startsWith("PROCESS:");
+            // nobody has this number
+            f.observer.signal(Op.SIGNAL_PROCESS.code(), 0x7ffffff0L, -1, false);
+        } finally {
+            child.destroyForcibly();
+        }
+    }
+}

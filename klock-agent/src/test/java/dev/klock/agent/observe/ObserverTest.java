@@ -1,0 +1,857 @@
+package dev.klock.agent.observe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.klock.ScopeViolationError;
+import dev.klock.agent.decide.Baseline;
+import dev.klock.agent.decide.Own;
+import dev.klock.agent.decide.Target;
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.ProgramFile;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.agent.resolve.TestHostFiles;
+import dev.klock.kernel.Predicate;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ObserverTest {
+    private static final int O_RDONLY = 0;
+    private static final int O_WRONLY = 1;
+    private static final int O_RDWR = 2;
+    private static final int O_CREAT = 0100;
+    private static final int O_EXCL = 0200;
+    private static final int O_TRUNC = 01000;
+    private static final int O_NOFOLLOW = 0400000;
+
+    @TempDir
+    Path temp;
+    private Path w;
+
+    @BeforeEach
+    void tree() throws IOException {
+        w = temp.toRealPath();
+        Files.createDirectories(w.resolve("in/sub"));
+        Files.createDirectories(w.resolve("out/dir"));
+        Files.createDirectories(w.resolve("secret"));
+        Files.writeString(w.resolve("in/a"), "in");
+        Files.writeString(w.resolve("out/a"), "out");
+        Files.writeString(w.resolve("secret/s"), "secret");
+    }
+
+    private Fixture fixture() {
+        return new Fixture(w);
+    }
+
+    // every operation, declared and not
+
+    private record Row(String what, Op op, List<String> needs, Consumer<Fixture> hook) {
+        @Override
+        public String toString() {
+            return what;
+        }
+    }
+
+    private static Row row(String what, Op op, Consumer<Fixture> hook, String... needs) {
+        return new Row(what, op, List.of(needs), hook);
+    }
+
+    static Stream<Row> rows() {
+        return Stream.of(
+                row("FileInputStream", Op.OPEN_READ, f -> f.observer.name(Op.OPEN_READ.code(), f.at("/in/a"), 0), "CONSUMES FILE:/in/a"),
+                row("FileOutputStream on a file", Op.OPEN_WRITE, f -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/in/a"), 0),
+                        "MUTATES FILE:/in/a"),
+                row("FileOutputStream appending", Op.OPEN_WRITE, f -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/in/a"), 1),
+                        "MUTATES FILE:/in/a"),
+                row("FileOutputStream on nothing", Op.OPEN_WRITE, f -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/in/new"), 0),
+                        "PROVIDES FILE:/in/new"),
+                row("RandomAccessFile r", Op.OPEN_RANDOM, f -> f.observer.name(Op.OPEN_RANDOM.code(), f.at("/in/a"), 1), "CONSUMES FILE:/in/a"),
+                row("RandomAccessFile rw", Op.OPEN_RANDOM, f -> f.observer.name(Op.OPEN_RANDOM.code(), f.at("/in/a"), 2), "MUTATES FILE:/in/a"),
+                row("RandomAccessFile rwd on nothing", Op.OPEN_RANDOM, f -> f.observer.name(Op.OPEN_RANDOM.code(), f.at("/in/new"), 2 | 8),
+                        "PROVIDES FILE:/in/new"),
+                row("open read", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/in/a"), O_RDONLY), "CONSUMES FILE:/in/a"),
+                row("open write", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/in/a"), O_WRONLY), "MUTATES FILE:/in/a"),
+                row("open read write", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/in/a"), O_RDWR),
+                        "MUTATES FILE:/in/a"),
+                row("open truncate", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/in/a"), O_WRONLY | O_TRUNC),
+                        "MUTATES FILE:/in/a"),
+                row("open create", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/in/new"), O_WRONLY | O_CREAT),
+                        "PROVIDES FILE:/in/new"),
+                row("open create new", Op.OPEN_FLAGS,
+                        f -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/in/new"), O_WRONLY | O_CREAT | O_EXCL), "PROVIDES FILE:/in/new"),
+                row("openat relative to a handle that is the working directory", Op.OPEN_FLAGS,
+                        f -> f.observer.at(Op.OPEN_FLAGS.code(), -100, f.bytesAt("/in/a"), O_WRONLY), "MUTATES FILE:/in/a"),
+                row("createNewFile", Op.CREATE, f -> f.observer.name(Op.CREATE.code(), f.at("/in/new"), 0), "PROVIDES FILE:/in/new"),
+                row("mkdir", Op.MAKE_DIRECTORY, f -> f.observer.name(Op.MAKE_DIRECTORY.code(), f.at("/in/new"), 0), "PROVIDES FILE:/in/new"),
+                row("mknod", Op.MAKE_NODE, f -> f.observer.path(Op.MAKE_NODE.code(), f.bytesAt("/in/new"), 0), "PROVIDES FILE:/in/new"),
+                row("delete", Op.DELETE, f -> f.observer.name(Op.DELETE.code(), f.at("/in/a"), 0), "DELETES FILE:/in/a"),
+                row("unlinkat", Op.DELETE, f -> f.observer.at(Op.DELETE.code(), -100, f.bytesAt("/in/a"), 0), "DELETES FILE:/in/a"),
+                row("renameTo", Op.RENAME, f -> f.observer.names(Op.RENAME.code(), f.at("/in/a"), f.at("/in/new")), "RENAMES FILE:/in/a",
+                        "PROVIDES FILE:/in/new"),
+                row("rename onto a file", Op.RENAME, f -> f.observer.paths(Op.RENAME.code(), f.bytesAt("/in/a"), f.bytesAt("/secret/s")),
+                        "RENAMES FILE:/in/a", "MUTATES FILE:/secret/s"),
+                row("renameat", Op.RENAME, f -> f.observer.ats(Op.RENAME.code(), -100, f.bytesAt("/in/a"), -100, f.bytesAt("/in/new")),
+                        "RENAMES FILE:/in/a", "PROVIDES FILE:/in/new"),
+                row("hard link", Op.LINK, f -> f.observer.paths(Op.LINK.code(), f.bytesAt("/in/a"), f.bytesAt("/in/new")),
+                        "MUTATES FILE:/in/a", "PROVIDES FILE:/in/new"),
+                row("symbolic link", Op.SYMLINK, f -> f.observer.paths(Op.SYMLINK.code(), Fixture.bytes("../x"), f.bytesAt("/in/new")),
+                        "PROVIDES FILE:/in/new"),
+                row("list", Op.LIST, f -> f.observer.name(Op.LIST.code(), f.at("/in"), 0), "CONSUMES FILE:/in"),
+                row("watch", Op.WATCH, f -> f.observer.path(Op.WATCH.code(), f.bytesAt("/in"), 0), "CONSUMES FILE:/in"),
+                row("exists", Op.PROBE, f -> f.observer.name(Op.PROBE.code(), f.at("/in/a"), 0), "DEPENDS_ON FILE:/in/a"),
+                row("lstat", Op.PROBE_NO_FOLLOW, f -> f.observer.path(Op.PROBE_NO_FOLLOW.code(), f.bytesAt("/in/a"), 0), "DEPENDS_ON FILE:/in/a"),
+                row("fstatat", Op.PROBE_AT, f -> f.observer.at(Op.PROBE_AT.code(), -100, f.bytesAt("/in/a"), 0x100), "DEPENDS_ON FILE:/in/a"),
+                row("chmod", Op.CHANGE_ATTRIBUTES, f -> f.observer.path(Op.CHANGE_ATTRIBUTES.code(), f.bytesAt("/in/a"), 0),
+                        "MUTATES FILE:/in/a"),
+                row("setLastModified", Op.CHANGE_ATTRIBUTES, f -> f.observer.name(Op.CHANGE_ATTRIBUTES.code(), f.at("/in/a"), 0),
+                        "MUTATES FILE:/in/a"),
+                row("lchown", Op.CHANGE_ATTRIBUTES_NO_FOLLOW,
+                        f -> f.observer.path(Op.CHANGE_ATTRIBUTES_NO_FOLLOW.code(), f.bytesAt("/in/a"), 0), "MUTATES FILE:/in/a"),
+                row("copy", Op.COPY, f -> f.observer.begin(Op.COPY.code(), f.bytesAt("/in/a"), f.bytesAt("/in/new"), 0), "CONSUMES FILE:/in/a",
+                        "PROVIDES FILE:/in/new"),
+                row("copy replacing", Op.COPY, f -> f.observer.begin(Op.COPY.code(), f.bytesAt("/in/a"), f.bytesAt("/secret/s"), 1),
+                        "CONSUMES FILE:/in/a", "MUTATES FILE:/secret/s"),
+                row("move", Op.MOVE, f -> f.observer.begin(Op.MOVE.code(), f.bytesAt("/in/a"), f.bytesAt("/in/new"), 0), "RENAMES FILE:/in/a",
+                        "PROVIDES FILE:/in/new"),
+                row("move replacing", Op.MOVE, f -> f.observer.begin(Op.MOVE.code(), f.bytesAt("/in/a"), f.bytesAt("/secret/s"), 1),
+                        "RENAMES FILE:/in/a", "MUTATES FILE:/secret/s"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("rows")
+    @Tag("K6-1")
+    void each_operation_with_its_lines_is_allowed(Row row) {
+        Fixture f = fixture();
+        for (String line : row.needs) {
+            f.allow(line);
+        }
+        f.start();
+        assertThatCode(() -> row.hook.accept(f)).doesNotThrowAnyException();
+        assertThat(f.denials).isEmpty();
+        assertThat(f.trail).isNotEmpty();
+        if (row.op.mutates()) {
+            f.observer.end(row.op.code(), -1);
+        }
+        assertThat(f.observer.inMutation()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("rows")
+    @Tag("K6-2")
+    void each_operation_that_lacks_any_one_of_its_lines_is_denied_before_any_image(Row row) {
+        for (int missing = 0; missing < row.needs.size(); missing++) {
+            Fixture f = fixture();
+            for (int i = 0; i < row.needs.size(); i++) {
+                if (i != missing) {
+                    f.allow(row.needs.get(i));
+                }
+            }
+            f.start();
+            assertThatThrownBy(() -> row.hook.accept(f)).isInstanceOf(ScopeViolationError.class);
+            String lacked = row.needs.get(missing);
+            assertThat(f.lastDenial().predicate().name()).isEqualTo(lacked.substring(0, lacked.indexOf(' ')));
+            assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + lacked.substring(lacked.indexOf(':') + 1));
+            assertThat(f.images).isEmpty();
+            assertThat(f.observer.inMutation()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("rows")
+    @Tag("K6-3")
+    void each_operation_that_permissive_lets_go_on_ends_well(Row row) {
+        Fixture f = fixture();
+        f.blocks = false;
+        f.start();
+        row.hook.accept(f);
+        assertThat(f.denials).isNotEmpty();
+        if (row.op.mutates()) {
+            f.observer.end(row.op.code(), 0);
+        }
+        assertThat(f.observer.inMutation()).isZero();
+        assertThat(f.failures).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("rows")
+    void once_the_session_has_ended_reading_goes_on_and_changing_does_not(Row row) {
+        Fixture f = fixture();
+        for (String line : row.needs) {
+            f.allow(line);
+        }
+        f.start();
+        f.ended = true;
+        boolean onlyReads = !row.op.mutates() || row.what.equals("RandomAccessFile r") || row.what.equals("open read");
+        boolean wholeOnly = row.op == Op.COPY || row.op == Op.MOVE;
+        assertThat(f.denied(() -> row.hook.accept(f))).isEqualTo(!onlyReads && !wholeOnly);
+        assertThat(f.images).isEmpty();
+        if (wholeOnly) {
+            f.observer.end(row.op.code(), -1);
+        }
+        assertThat(f.observer.inMutation()).isZero();
+    }
+
+    // the JDK's own errors stay (FIELD part 5)
+
+    @Test
+    void names_that_the_jdk_refuses_are_left_to_it() {
+        Fixture f = fixture().start();
+        for (Op op : Op.values()) {
+            assertThatCode(() -> f.observer.name(op.code(), null, 0)).doesNotThrowAnyException();
+            assertThatCode(() -> f.observer.name(op.code(), "", 0)).doesNotThrowAnyException();
+            assertThatCode(() -> f.observer.name(op.code(), "a\0b", 2)).doesNotThrowAnyException();
+            assertThatCode(() -> f.observer.path(op.code(), null, 0)).doesNotThrowAnyException();
+            assertThatCode(() -> f.observer.path(op.code(), new byte[0], 0)).doesNotThrowAnyException();
+            assertThatCode(() -> f.observer.path(op.code(), "a".repeat(5000).getBytes(), O_CREAT)).doesNotThrowAnyException();
+        }
+        assertThatCode(() -> f.observer.names(Op.RENAME.code(), null, f.at("/out/x"))).doesNotThrowAnyException();
+        assertThatCode(() -> f.observer.names(Op.RENAME.code(), "a\0b", f.at("/out/x"))).doesNotThrowAnyException();
+        assertThatCode(() -> f.observer.paths(Op.LINK.code(), null, null)).doesNotThrowAnyException();
+        assertThatCode(() -> f.observer.begin(Op.COPY.code(), null, null, 0)).doesNotThrowAnyException();
+        assertThatCode(() -> f.observer.start(Op.START_PROCESS.code(), null, null, 0, null, 0, null, null)).doesNotThrowAnyException();
+        assertThat(f.failures).isEmpty();
+    }
+
+    @Test
+    void creating_what_exists_and_removing_what_does_not_needs_only_to_depend_on_it() {
+        Fixture f = fixture().allow("MUTATES FILE:/out/**").start();
+        f.observer.name(Op.MAKE_DIRECTORY.code(), f.at("/out/dir"), 0);
+        f.observer.end(Op.MAKE_DIRECTORY.code(), -1);
+        f.observer.name(Op.CREATE.code(), f.at("/out/a"), 0);
+        f.observer.end(Op.CREATE.code(), 0);
+        f.observer.name(Op.DELETE.code(), f.at("/out/none"), 0);
+        f.observer.end(Op.DELETE.code(), -1);
+        f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/a"), O_WRONLY | O_CREAT | O_EXCL);
+        f.observer.end(Op.OPEN_FLAGS.code(), -1);
+        assertThat(f.images).isEmpty();
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/secret/none"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.CREATE.code(), f.at("/secret/s"), 0))).isTrue();
+    }
+
+    // created by this session (C34)
+
+    @Test
+    @Tag("C34")
+    @Tag("K1-4")
+    void what_the_session_created_it_may_change_and_remove_until_it_is_gone() {
+        Fixture f = fixture().allow("PROVIDES FILE:/out/*").start();
+        String name = f.at("/out/new");
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), name, 0), () -> Files.createFile(Path.of(name)));
+        assertThat(f.images).containsExactly("/out/new");
+        assertThat(f.created).containsExactly("/out/new");
+        f.observer.name(Op.OPEN_READ.code(), name, 0);
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), name, 1), () -> { });
+        f.does(Op.CHANGE_ATTRIBUTES, () -> f.observer.name(Op.CHANGE_ATTRIBUTES.code(), name, 1), () -> { });
+        f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), name, 0), () -> Files.delete(Path.of(name)));
+        assertThat(f.targets.file(name).isCreated()).isFalse();
+        f.does(Op.CREATE, () -> f.observer.name(Op.CREATE.code(), name, 0), () -> Files.createFile(Path.of(name)));
+        f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), name, 0), () -> Files.delete(Path.of(name)));
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/out/a"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 0))).isTrue();
+        assertThat(f.images).containsExactly("/out/new");
+    }
+
+    @Test
+    @Tag("C34")
+    void a_create_that_failed_leaves_nothing_created() throws IOException {
+        Fixture f = fixture().allow("PROVIDES FILE:/out/*").start();
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/new"), 0);
+        f.observer.end(Op.OPEN_WRITE.code(), -1);
+        Files.createFile(w.resolve("out/new"));
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/out/new"), 0))).isTrue();
+    }
+
+    @Test
+    @Tag("C34")
+    void what_is_renamed_to_a_new_name_was_created_there() {
+        Fixture f = fixture().allow("RENAMES FILE:/out/a").allow("PROVIDES FILE:/out/b").start();
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/a"), f.at("/out/b")),
+                () -> Files.move(w.resolve("out/a"), w.resolve("out/b")));
+        assertThat(f.images).containsExactly("/out/a", "/out/b");
+        assertThat(f.left).containsExactly("/out/a", "/out/b");
+        f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), f.at("/out/b"), 0), () -> Files.delete(w.resolve("out/b")));
+    }
+
+    // links
+
+    @Test
+    @Tag("C34")
+    void writing_through_a_dangling_link_is_decided_where_the_file_would_be_made() throws IOException {
+        Files.createSymbolicLink(w.resolve("out/dl"), Path.of("../secret/new"));
+        Fixture f = fixture().m0().start();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/dl"), 0))).isTrue();
+        assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/secret/new");
+        assertThat(f.lastDenial().requested()).isEqualTo(f.at("/out/dl"));
+        assertThat(f.lastDenial().predicate()).isEqualTo(Predicate.PROVIDES);
+    }
+
+    @Test
+    void a_link_made_in_scope_does_not_open_what_it_leads_to() {
+        Fixture f = fixture().m0().start();
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/l"), 0), () -> Files.createFile(w.resolve("out/l")));
+        f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), f.at("/out/l"), 0), () -> Files.delete(w.resolve("out/l")));
+        f.does(Op.SYMLINK, () -> f.observer.paths(Op.SYMLINK.code(), Fixture.bytes("../secret/s"), f.bytesAt("/out/l")),
+                () -> Files.createSymbolicLink(w.resolve("out/l"), Path.of("../secret/s")));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/l"), 0))).isTrue();
+        assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/secret/s");
+    }
+
+    @Test
+    void a_link_swapped_for_another_is_seen_at_the_next_access() throws IOException {
+        Files.createSymbolicLink(w.resolve("l"), Path.of("out"));
+        Fixture f = fixture().m0().allow("DELETES FILE:/l").allow("PROVIDES FILE:/l").start();
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/l/a"), 0), () -> { });
+        f.does(Op.DELETE, () -> f.observer.path(Op.DELETE.code(), f.bytesAt("/l"), 0), () -> Files.delete(w.resolve("l")));
+        f.does(Op.SYMLINK, () -> f.observer.paths(Op.SYMLINK.code(), Fixture.bytes("secret"), f.bytesAt("/l")),
+                () -> Files.createSymbolicLink(w.resolve("l"), Path.of("secret")));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/l/a"), 0))).isTrue();
+    }
+
+    @Test
+    void an_open_without_follow_is_about_the_link_itself() throws IOException {
+        Files.createSymbolicLink(w.resolve("out/l"), Path.of("../secret/s"));
+        Fixture f = fixture().m0().start();
+        f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/l"), O_WRONLY | O_NOFOLLOW);
+        f.observer.end(Op.OPEN_FLAGS.code(), -1);
+        assertThat(f.denials).isEmpty();
+    }
+
+    @Test
+    void dots_and_siblings_do_not_reach_out_of_scope() {
+        Fixture f = fixture().m0().allow("MUTATES FILE:/tree/**").start();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/../x"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("//out/./../x"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/in/../out/a"), 0))).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/tree-old/a"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/tree.txt"), 0))).isTrue();
+    }
+
+    @Test
+    @Tag("C18")
+    void children_are_not_deeper_and_not_the_directory_itself() {
+        Fixture f = fixture().m0().start();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/.hidden"), 0))).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/dir/a"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.LIST.code(), f.at("/out"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.PROBE.code(), f.at("/out"), 0))).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.LIST.code(), f.at("/in"), 0))).isFalse();
+    }
+
+    @Test
+    void a_file_that_appears_later_is_decided_by_its_line() throws IOException {
+        Fixture f = fixture().allow("CONSUMES FILE:/in/**").allow("MUTATES FILE:/late/x").start();
+        f.observer.name(Op.OPEN_READ.code(), f.at("/in/later"), 0);
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/late/x"), 0))).isTrue();
+        Files.createDirectories(w.resolve("late"));
+        Files.createFile(w.resolve("late/x"));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/late/x"), 0))).isFalse();
+    }
+
+    @Test
+    void a_name_with_a_newline_is_one_name_and_shown_escaped() {
+        Fixture f = fixture().m0().start();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a\n{\"allow\":true}"), 0))).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/secret/a\nb"), 0))).isTrue();
+        assertThat(f.lastDenial().message()).contains("/secret/a\\nb");
+    }
+
+    // two-sided operations
+
+    @Test
+    void a_hard_link_to_what_may_not_be_changed_is_denied() {
+        Fixture f = fixture().m0().start();
+        assertThat(f.denied(() -> f.observer.paths(Op.LINK.code(), f.bytesAt("/in/a"), f.bytesAt("/out/l")))).isTrue();
+        assertThat(f.lastDenial().predicate()).isEqualTo(Predicate.MUTATES);
+        assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/in/a");
+        assertThat(f.denied(() -> f.observer.paths(Op.LINK.code(), f.bytesAt("/out/a"), f.bytesAt("/out/l")))).isFalse();
+        assertThat(f.images).containsExactly("/out/a", "/out/l");
+    }
+
+    @Test
+    void a_rename_into_scope_needs_the_source() {
+        Fixture f = fixture().m0().start();
+        assertThat(f.denied(() -> f.observer.paths(Op.RENAME.code(), f.bytesAt("/secret/s"), f.bytesAt("/out/s")))).isTrue();
+        assertThat(f.lastDenial().toString()).isEqualTo("RENAMES FILE:" + w + "/secret/s");
+    }
+
+    @Test
+    void a_directory_is_renamed_only_if_everything_below_is_covered() throws IOException {
+        Files.writeString(w.resolve("out/dir/x"), "x");
+        Fixture exact = fixture().allow("RENAMES FILE:/out/dir").allow("PROVIDES FILE:/new").start();
+        assertThat(exact.denied(() -> exact.observer.names(Op.RENAME.code(), exact.at("/out/dir"), exact.at("/new")))).isTrue();
+        assertThat(exact.lastDenial().resource()).isEqualTo("FILE:" + w + "/out/dir/x");
+
+        Fixture each = fixture().allow("RENAMES FILE:/out/dir").allow("RENAMES FILE:/out/dir/x").allow("PROVIDES FILE:/new")
+                .allow("PROVIDES FILE:/new/x").start();
+        assertThat(each.denied(() -> each.observer.names(Op.RENAME.code(), each.at("/out/dir"), each.at("/new")))).isFalse();
+
+        Fixture target = fixture().allow("RENAMES FILE:/out/dir/**").allow("PROVIDES FILE:/new").start();
+        assertThat(target.denied(() -> target.observer.names(Op.RENAME.code(), target.at("/out/dir"), target.at("/new")))).isTrue();
+        assertThat(target.lastDenial().resource()).isEqualTo("FILE:" + w + "/new/x");
+
+        Fixture denied = fixture().allow("RENAMES FILE:/out/**").allow("PROVIDES FILE:/new/**").deny("RENAMES FILE:/out/dir/x").start();
+        assertThat(denied.denied(() -> denied.observer.names(Op.RENAME.code(), denied.at("/out/dir"), denied.at("/new")))).isTrue();
+
+        Fixture empty = fixture().allow("RENAMES FILE:/in/sub").allow("PROVIDES FILE:/new").start();
+        assertThat(empty.denied(() -> empty.observer.names(Op.RENAME.code(), empty.at("/in/sub"), empty.at("/new")))).isFalse();
+        assertThat(empty.images).containsExactly("/in/sub/**", "/new");
+    }
+
+    @Test
+    @Tag("C34")
+    void what_came_with_a_renamed_directory_counts_as_created_there_and_no_longer_where_it_was() throws IOException {
+        Files.writeString(w.resolve("out/dir/x"), "x");
+        Fixture f = fixture().allow("RENAMES FILE:/out/dir/**").allow("PROVIDES FILE:/new/**").start();
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/dir"), f.at("/new")),
+                () -> Files.move(w.resolve("out/dir"), w.resolve("new")));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/new/x"), 0))).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/new/x"), 0))).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/out/dir/x"), 0))).isTrue();
+    }
+
+    @Test
+    void a_copy_names_the_side_at_fault() {
+        Fixture f = fixture().m0().start();
+        assertThat(f.denied(() -> f.observer.begin(Op.COPY.code(), Fixture.bytes("/etc/passwd"), f.bytesAt("/out/p"), 0))).isTrue();
+        assertThat(f.lastDenial().toString()).isEqualTo("CONSUMES FILE:/etc/passwd");
+        assertThat(f.denied(() -> f.observer.begin(Op.COPY.code(), f.bytesAt("/in/a"), f.bytesAt("/secret/n"), 0))).isTrue();
+        assertThat(f.lastDenial().toString()).isEqualTo("PROVIDES FILE:" + w + "/secret/n");
+    }
+
+    @Test
+    @Tag("C34")
+    void a_replacing_copy_is_a_change_of_its_target_and_imaged_before_the_removal() {
+        Fixture f = fixture().allow("CONSUMES FILE:/in/a").allow("MUTATES FILE:/out/a").start();
+        byte[] from = f.bytesAt("/in/a");
+        byte[] to = f.bytesAt("/out/a");
+        f.observer.begin(Op.COPY.code(), from, to, 1);
+        f.observer.path(Op.PROBE.code(), from, 0);
+        f.observer.path(Op.PROBE_NO_FOLLOW.code(), to, 0);
+        f.does(Op.DELETE, () -> f.observer.path(Op.DELETE.code(), to, 0), () -> Files.delete(w.resolve("out/a")));
+        assertThat(f.images).containsExactly("/out/a");
+        f.does(Op.OPEN_FLAGS, () -> f.observer.path(Op.OPEN_FLAGS.code(), from, O_RDONLY), () -> { });
+        f.does(Op.OPEN_FLAGS, () -> f.observer.path(Op.OPEN_FLAGS.code(), to, O_WRONLY | O_CREAT | O_EXCL),
+                () -> Files.createFile(w.resolve("out/a")));
+        f.does(Op.CHANGE_ATTRIBUTES, () -> f.observer.path(Op.CHANGE_ATTRIBUTES.code(), to, 0), () -> { });
+        f.observer.end(Op.COPY.code(), 0);
+        assertThat(f.denials).isEmpty();
+        assertThat(f.created).isEmpty();
+        // the copy is over: its target is no more than changed
+        assertThat(f.denied(() -> f.observer.path(Op.DELETE.code(), to, 0))).isTrue();
+    }
+
+    @Test
+    @Tag("C34")
+    void an_interruptible_copy_may_go_on_in_another_thread() throws InterruptedException {
+        Fixture f = fixture().allow("CONSUMES FILE:/in/a").allow("MUTATES FILE:/out/a").start();
+        f.observer.begin(Op.COPY.code(), f.bytesAt("/in/a"), f.bytesAt("/out/a"), 1);
+        f.does(Op.DELETE, () -> f.observer.path(Op.DELETE.code(), f.bytesAt("/out/a"), 0), () -> Files.delete(w.resolve("out/a")));
+        Thread other = new Thread(() -> f.does(Op.OPEN_FLAGS,
+                () -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/a"), O_WRONLY | O_CREAT | O_EXCL),
+                () -> Files.createFile(w.resolve("out/a"))));
+        other.start();
+        other.join();
+        f.observer.end(Op.COPY.code(), 0);
+        assertThat(f.denials).isEmpty();
+        assertThat(f.targets.file(f.at("/out/a")).isCreated()).isFalse();
+    }
+
+    @Test
+    void a_move_over_file_systems_is_one_decision() {
+        Fixture f = fixture().allow("RENAMES FILE:/out/a").allow("PROVIDES FILE:/out/b").start();
+        byte[] from = f.bytesAt("/out/a");
+        byte[] to = f.bytesAt("/out/b");
+        f.observer.begin(Op.MOVE.code(), from, to, 0);
+        f.observer.paths(Op.RENAME.code(), from, to);
+        f.observer.end(Op.RENAME.code(), -1);
+        f.does(Op.OPEN_FLAGS, () -> f.observer.path(Op.OPEN_FLAGS.code(), from, O_RDONLY), () -> { });
+        f.does(Op.OPEN_FLAGS, () -> f.observer.path(Op.OPEN_FLAGS.code(), to, O_WRONLY | O_CREAT | O_EXCL),
+                () -> Files.createFile(w.resolve("out/b")));
+        f.does(Op.DELETE, () -> f.observer.path(Op.DELETE.code(), from, 0), () -> Files.delete(w.resolve("out/a")));
+        f.observer.end(Op.MOVE.code(), 0);
+        assertThat(f.denials).isEmpty();
+        Fixture undeclared = fixture().allow("PROVIDES FILE:/out/b").start();
+        assertThat(undeclared.denied(() -> undeclared.observer.begin(Op.MOVE.code(), undeclared.bytesAt("/out/dir"),
+                undeclared.bytesAt("/out/b"), 0))).isTrue();
+    }
+
+    @Test
+    void an_atomic_move_onto_a_file_is_judged_at_its_rename() {
+        Fixture f = fixture().allow("RENAMES FILE:/out/a").allow("DEPENDS_ON FILE:/secret/s").start();
+        f.observer.begin(Op.MOVE.code(), f.bytesAt("/out/a"), f.bytesAt("/secret/s"), 0);
+        assertThat(f.denied(() -> f.observer.paths(Op.RENAME.code(), f.bytesAt("/out/a"), f.bytesAt("/secret/s")))).isTrue();
+        assertThat(f.lastDenial().toString()).isEqualTo("MUTATES FILE:" + w + "/secret/s");
+        f.observer.end(Op.MOVE.code(), -1);
+        assertThat(f.observer.inMutation()).isZero();
+    }
+
+    @Test
+    @Tag("C34")
+    void imageio_write_removes_first_and_is_still_a_change_of_its_file() {
+        Fixture f = fixture().allow("MUTATES FILE:/out/a").start();
+        writeImage(new java.io.File(f.at("/out/a")) {
+            @Override
+            public boolean delete() {
+                f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), getPath(), 0), () -> Files.delete(toPath()));
+                f.does(Op.OPEN_RANDOM, () -> f.observer.name(Op.OPEN_RANDOM.code(), getPath(), 2), () -> Files.createFile(toPath()));
+                return true;
+            }
+        });
+        assertThat(f.denials).isEmpty();
+        assertThat(f.images).containsExactly("/out/a");
+        assertThat(f.targets.file(f.at("/out/a")).isCreated()).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/out/a"), 0))).isTrue();
+    }
+
+    @Test
+    @Tag("C34")
+    void a_programs_own_removal_within_imageio_write_is_a_removal() {
+        Fixture f = fixture().allow("MUTATES FILE:/out/a").start();
+        assertThat(f.denied(() -> writeImage(new ProgramFile(f.at("/out/a"),
+                () -> f.observer.name(Op.DELETE.code(), f.at("/out/a"), 0))))).isTrue();
+    }
+
+    private static void writeImage(java.io.File file) {
+        try {
+            javax.imageio.ImageIO.write(new java.awt.image.BufferedImage(1, 1, java.awt.image.BufferedImage.TYPE_INT_RGB), "png", file);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    // images
+
+    @Test
+    @Tag("K6-8")
+    void the_image_is_made_once_however_many_threads_come_first() throws InterruptedException {
+        Fixture f = fixture().m0().start();
+        CountDownLatch go = new CountDownLatch(1);
+        List<Thread> threads = new ArrayList<>();
+        List<Throwable> errors = Collections.synchronizedList(new ArrayList<>());
+        for (int i = 0; i < 32; i++) {
+            Thread t = new Thread(() -> {
+                try {
+                    go.await();
+                    f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
+                    f.observer.end(Op.OPEN_WRITE.code(), -1);
+                } catch (Throwable e) {
+                    errors.add(e);
+                }
+            });
+            threads.add(t);
+            t.start();
+        }
+        go.countDown();
+        for (Thread t : threads) {
+            t.join();
+        }
+        assertThat(errors).isEmpty();
+        assertThat(f.images).containsExactly("/out/a");
+        assertThat(f.targets.file(f.at("/out/a")).count(Predicate.MUTATES)).isEqualTo(32);
+        assertThat(f.observer.inMutation()).isZero();
+    }
+
+    @Test
+    void a_failed_image_is_the_apis_own_exception_where_it_has_one() {
+        Fixture f = fixture().m0().allow("DELETES FILE:/out/a").start();
+        f.unimageable.add("/out/a");
+        assertThatThrownBy(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 0)).isInstanceOf(FileNotFoundException.class)
+                .hasMessageContaining("disk full");
+        assertThatThrownBy(() -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/a"), O_WRONLY)).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> f.observer.name(Op.DELETE.code(), f.at("/out/a"), 0)).isInstanceOf(ScopeViolationError.class);
+        assertThat(f.observer.inMutation()).isZero();
+        f.blocks = false;
+        assertThatCode(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 0)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void a_closed_descriptor_tells_what_was_left() throws IOException {
+        Fixture f = fixture().m0().start();
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), 900);
+        f.observer.closing(Op.CLOSE.code(), 899);
+        assertThat(f.left).isEmpty();
+        f.observer.closing(Op.CLOSE.code(), 900);
+        f.observer.closing(Op.CLOSE.code(), 900);
+        assertThat(f.left).containsExactly("/out/a");
+    }
+
+    @Test
+    void a_descriptor_that_turns_out_to_be_of_another_file_is_a_violation_after_the_fact() throws IOException {
+        Fixture f = fixture().m0().start();
+        try (java.io.RandomAccessFile other = new java.io.RandomAccessFile(w.resolve("secret/s").toFile(), "rw")) {
+            int fd = descriptor(w.resolve("secret/s"));
+            f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
+            assertThatThrownBy(() -> f.observer.end(Op.OPEN_WRITE.code(), fd)).isInstanceOf(ScopeViolationError.class);
+            assertThat(f.lastDenial().isLate()).isTrue();
+            assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/secret/s");
+            assertThat(f.observer.inMutation()).isZero();
+            assertThat(other.length()).isPositive();
+        }
+    }
+
+    @Test
+    void a_link_swapped_between_the_decision_and_the_open_is_found_at_the_end_of_the_open() throws Exception {
+        Files.createSymbolicLink(w.resolve("l"), Path.of("out"));
+        Fixture f = fixture().m0().allow("DELETES FILE:/l").allow("PROVIDES FILE:/l").start();
+        String name = f.at("/l/a");
+        f.observer.name(Op.OPEN_WRITE.code(), name, 1);
+        f.observer.end(Op.OPEN_WRITE.code(), -1);
+        Files.writeString(w.resolve("secret/a"), "secret");
+
+        // the file is no longer new to the session, so that only the swap makes it look
+        f.observer.name(Op.OPEN_WRITE.code(), name, 1);
+        Thread swap = new Thread(() -> {
+            f.does(Op.DELETE, () -> f.observer.path(Op.DELETE.code(), f.bytesAt("/l"), 0), () -> Files.delete(w.resolve("l")));
+            f.does(Op.SYMLINK, () -> f.observer.paths(Op.SYMLINK.code(), Fixture.bytes("secret"), f.bytesAt("/l")),
+                    () -> Files.createSymbolicLink(w.resolve("l"), Path.of("secret")));
+        });
+        swap.start();
+        swap.join();
+        try (java.io.FileOutputStream out = new java.io.FileOutputStream(name, true)) {
+            int fd = descriptor(w.resolve("secret/a"));
+            assertThat(f.denied(() -> f.observer.end(Op.OPEN_WRITE.code(), fd))).isTrue();
+            assertThat(f.lastDenial().isLate()).isTrue();
+            assertThat(out.getChannel().isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void a_link_whose_swap_has_begun_but_not_ended_is_found_too() throws Exception {
+        Files.createSymbolicLink(w.resolve("l"), Path.of("out"));
+        Fixture f = fixture().m0().allow("DELETES FILE:/l").start();
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/l/a"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), -1);
+        Thread swap = new Thread(() -> f.observer.path(Op.DELETE.code(), f.bytesAt("/l"), 0));
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/l/a"), 1);
+        swap.start();
+        swap.join();
+        try (java.io.RandomAccessFile other = new java.io.RandomAccessFile(w.resolve("secret/s").toFile(), "rw")) {
+            int fd = descriptor(w.resolve("secret/s"));
+            assertThat(f.denied(() -> f.observer.end(Op.OPEN_WRITE.code(), fd))).isTrue();
+            assertThat(other.length()).isPositive();
+        }
+    }
+
+    private static int descriptor(Path file) throws IOException {
+        try (Stream<Path> entries = Files.list(Path.of("/proc/self/fd"))) {
+            return entries.filter(e -> {
+                try {
+                    return Files.readSymbolicLink(e).equals(file);
+                } catch (IOException closed) {
+                    return false;
+                }
+            }).map(e -> Integer.parseInt(e.getFileName().toString())).findFirst().orElseThrow();
+        }
+    }
+
+    @Test
+    void attributes_through_a_descriptor_are_those_of_its_file() throws IOException {
+        Fixture f = fixture().m0().start();
+        try (java.io.RandomAccessFile in = new java.io.RandomAccessFile(w.resolve("in/a").toFile(), "r");
+                java.io.RandomAccessFile out = new java.io.RandomAccessFile(w.resolve("out/a").toFile(), "r")) {
+            int inFd = descriptor(w.resolve("in/a"));
+            int outFd = descriptor(w.resolve("out/a"));
+            assertThat(f.denied(() -> f.observer.fd(Op.CHANGE_ATTRIBUTES.code(), inFd, 0))).isTrue();
+            assertThat(f.denied(() -> f.observer.fd(Op.READ_ATTRIBUTES.code(), inFd, 0))).isFalse();
+            assertThat(f.denied(() -> f.observer.fd(Op.CHANGE_ATTRIBUTES.code(), outFd, 0))).isFalse();
+            f.observer.end(Op.CHANGE_ATTRIBUTES.code(), 0);
+            assertThat(f.images).containsExactly("/out/a");
+            assertThat(in.length() + out.length()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void a_name_relative_to_a_handle_is_decided_where_the_handle_is() throws IOException {
+        Fixture f = fixture().m0().start();
+        try (var stream = Files.newDirectoryStream(w.resolve("out"))) {
+            int fd = descriptor(w.resolve("out"));
+            assertThat(f.denied(() -> f.observer.at(Op.OPEN_FLAGS.code(), fd, Fixture.bytes("a"), O_WRONLY))).isFalse();
+            f.observer.end(Op.OPEN_FLAGS.code(), -1);
+            assertThat(f.denied(() -> f.observer.at(Op.OPEN_FLAGS.code(), fd, Fixture.bytes("../secret/s"), O_WRONLY))).isTrue();
+            assertThat(f.denied(() -> f.observer.at(Op.DELETE.code(), fd, Fixture.bytes("a"), 0))).isTrue();
+            assertThat(f.denied(() -> f.observer.ats(Op.RENAME.code(), fd, Fixture.bytes("a"), fd, Fixture.bytes("b")))).isTrue();
+            assertThat(stream.iterator().hasNext()).isTrue();
+        }
+    }
+
+    // the fence
+
+    @Test
+    void after_the_end_files_opened_before_cannot_be_written_but_standard_output_can() throws IOException {
+        Fixture f = fixture().m0().start();
+        try (java.io.RandomAccessFile file = new java.io.RandomAccessFile(w.resolve("out/a").toFile(), "rw")) {
+            int fd = descriptor(w.resolve("out/a"));
+            f.observer.name(Op.OPEN_RANDOM.code(), f.at("/out/a"), 2);
+            f.observer.end(Op.OPEN_RANDOM.code(), fd);
+            f.ended = true;
+            assertThat(f.denied(() -> f.observer.fenced(Op.WRITE_DESCRIPTOR.code(), fd))).isTrue();
+            assertThat(f.denied(() -> f.observer.fenced(Op.WRITE_DESCRIPTOR.code(), 1))).isFalse();
+            assertThat(f.denied(() -> f.observer.fenced(Op.WRITE_DESCRIPTOR.code(), 2))).isFalse();
+            assertThat(file.length()).isEqualTo(3);
+        }
+        Process child = new ProcessBuilder("cat").start();
+        try {
+            int pipe = Stream.of(new java.io.File("/proc/self/fd").list()).mapToInt(Integer::parseInt).filter(n -> n > 2)
+                    .filter(n -> {
+                        byte[] link = f.files.readLink(Fixture.bytes("/proc/self/fd/" + n));
+                        return link != null && new String(link).startsWith("pipe:");
+                    }).findFirst().orElseThrow();
+            assertThat(f.denied(() -> f.observer.fenced(Op.WRITE_DESCRIPTOR.code(), pipe))).isFalse();
+        } finally {
+            child.destroyForcibly();
+        }
+    }
+
+    // the JVM's own and klock's own
+
+    @Test
+    void what_the_jvm_reads_is_allowed_for_reading_only_even_after_the_end() throws IOException {
+        TestHostFiles files = new TestHostFiles();
+        Fixture f = fixture().baseline(Baseline.ofThisJvm(new Resolver(files), new Names("UTF-8"))).start();
+        f.ended = true;
+        String home = System.getProperty("java.home");
+        for (String name : List.of(home + "/lib/modules", home + "/lib/tzdb.dat", home + "/conf/security/java.security",
+                home + "/lib/security/cacerts", "/dev/urandom", "/proc/self/cgroup", "/etc/localtime", "/sys/fs/cgroup/cgroup.controllers")) {
+            assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), name, 0))).as(name).isFalse();
+            assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), name, 0))).as(name).isTrue();
+            assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), name, 0))).as(name).isEqualTo(Files.exists(Path.of(name)));
+        }
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), "/proc/self/environ", 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), "/etc/passwd", 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), home + "/../../../../etc/passwd", 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), "/dev/null", 1))).isFalse();
+        f.observer.end(Op.OPEN_WRITE.code(), -1);
+        assertThat(f.denied(() -> f.observer.name(Op.CHANGE_ATTRIBUTES.code(), "/dev/null", 1))).isTrue();
+    }
+
+    @Test
+    void klocks_own_files_are_out_of_reach_in_every_mode() throws IOException {
+        Files.createDirectories(w.resolve(".klock/backups"));
+        Fixture f = fixture().allow("MUTATES FILE:/**").allow("PROVIDES FILE:/**").allow("RENAMES FILE:/**").allow("DELETES FILE:/**")
+                .own(new Own(w + "/.klock", w + "/klock.yaml")).start();
+        f.blocks = false;
+        Files.writeString(w.resolve("klock.yaml"), "x");
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/.klock/backups/x"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.LIST.code(), f.at("/.klock"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/.klock/key"), 0))).isTrue();
+        assertThat(f.lastDenial().isProtected()).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/klock.yaml"), 0))).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/klock.yaml"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.names(Op.RENAME.code(), f.at("/klock.yaml"), f.at("/k")))).isTrue();
+        assertThat(f.denied(() -> f.observer.names(Op.RENAME.code(), f.at(""), f.at("-gone")))).isTrue();
+    }
+
+    // the hook itself
+
+    @Test
+    void klocks_own_calls_are_not_judged() {
+        Fixture f = fixture().start();
+        f.observer.enter();
+        try {
+            f.observer.name(Op.OPEN_WRITE.code(), f.at("/secret/s"), 0);
+            f.observer.end(Op.OPEN_WRITE.code(), 5);
+        } finally {
+            f.observer.leave();
+        }
+        assertThat(f.denials).isEmpty();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/secret/s"), 0))).isTrue();
+    }
+
+    @Test
+    void a_denial_leaves_the_thread_as_it_was_a_thousand_times() {
+        Fixture f = fixture().m0().start();
+        for (int i = 0; i < 1000; i++) {
+            assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/secret/s"), 0))).isTrue();
+        }
+        assertThat(f.denials).hasSize(1000);
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 0))).isFalse();
+    }
+
+    @Test
+    void a_denial_storm_keeps_its_stacks_few() {
+        Fixture f = fixture().start();
+        int traced = 0;
+        for (int i = 0; i < 100; i++) {
+            try {
+                f.observer.name(Op.OPEN_WRITE.code(), f.at("/secret/s"), 0);
+            } catch (ScopeViolationError e) {
+                traced += e.getStackTrace().length > 0 ? 1 : 0;
+            }
+        }
+        assertThat(traced).isEqualTo(20);
+    }
+
+    @Test
+    @Tag("K6-2")
+    void the_message_names_attempted_and_declared_and_the_line_that_would_allow_it() {
+        Fixture f = fixture().m0().start();
+        assertThatThrownBy(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/in/../in/a"), 0))
+                .hasMessageStartingWith("Agent attempted MUTATES on FILE:" + w + "/in/a but only declared CONSUMES.\n")
+                .hasMessageContaining("to allow it:  MUTATES FILE:" + w + "/in/a")
+                .hasMessageContaining("declared near: CONSUMES FILE:" + w + "/in/**");
+        assertThatThrownBy(() -> f.observer.name(Op.OPEN_READ.code(), "/etc/passwd", 0))
+                .hasMessageStartingWith("Agent attempted CONSUMES on FILE:/etc/passwd but declared nothing.");
+    }
+
+    @Test
+    void an_allowed_access_is_told_once_and_counted() {
+        Fixture f = fixture().m0().start();
+        for (int i = 0; i < 5; i++) {
+            f.observer.name(Op.OPEN_READ.code(), f.at("/in/a"), 0);
+            f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/in/a"), O_RDONLY);
+            f.observer.end(Op.OPEN_FLAGS.code(), -1);
+        }
+        assertThat(f.trail).containsExactly("CONSUMES FILE:/in/a 0");
+        assertThat(f.targets.file(f.at("/in/a")).count(Predicate.CONSUMES)).isEqualTo(10);
+    }
+
+    @Test
+    void a_deny_line_beats_the_scope() {
+        Fixture f = fixture().allow("CONSUMES FILE:/in/**").deny("CONSUMES FILE:/in/a").start();
+        assertThatThrownBy(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/in/a"), 0)).hasMessageContaining("denies it (deny entry 1)");
+    }
+
+    @Test
+    void a_pipe_a_socket_or_the_terminal_is_no_file() throws IOException {
+        Fixture f = fixture().start();
+        Process child = new ProcessBuilder("cat").start();
+        try {
+            assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), "/proc/" + child.pid() + "/fd/0", 0))).isFalse();
+        } finally {
+            child.destroyForcibly();
+        }
+    }
+
+    @Test
+    void the_end_of_the_jvm_is_told() {
+        Fixture f = fixture().start();
+        f.observer.halting(3);
+        f.observer.ending();
+        assertThat(f.trail).containsExactly("halting 3", "ending");
+    }
+
+    @Test
+    void a_target_met_by_a_java_io_name_and_by_bytes_is_the_same() {
+        Fixture f = fixture().m0().start();
+        f.observer.name(Op.OPEN_READ.code(), f.at("/in/a"), 0);
+        Target target = f.targets.file(f.at("/in/a"));
+        f.observer.path(Op.PROBE.code(), f.bytesAt("/in/./a"), 0);
+        assertThat(target.count(Predicate.DEPENDS_ON)).isEqualTo(1);
+    }
+}
