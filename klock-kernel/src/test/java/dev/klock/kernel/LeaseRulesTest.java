@@ -16,6 +16,7 @@ class LeaseRulesTest {
     private final SessionKey b = w.session("b", 2);
 
     @Test
+    @Tag("K0-5")
     @Tag("K3-2")
     @Tag("K3-4")
     @Tag("RS-4")
@@ -42,6 +43,7 @@ class LeaseRulesTest {
     }
 
     @Test
+    @Tag("K0-5")
     @Tag("K3-1")
     @Tag("K7-1")
     @Tag("RS-4")
@@ -58,6 +60,7 @@ class LeaseRulesTest {
     }
 
     @Test
+    @Tag("K0-5")
     @Tag("K3-9")
     @Tag("K3-11")
     @Tag("K7-3")
@@ -129,7 +132,6 @@ class LeaseRulesTest {
     }
 
     @Test
-    @Tag("K6-8")
     void reserve_untilConfirmed_blocksOthersAndItsSessionIsNotExecuting() {
         Outcome out = w.apply(new Command.Submit(a, Worlds.triples("MUTATES /x", "MUTATES /y"), 0, 0, true));
         assertThat(out.leases()).extracting(Lease::state).containsOnly(LeaseState.PENDING);
@@ -151,7 +153,6 @@ class LeaseRulesTest {
     }
 
     @Test
-    @Tag("K6-5")
     void abort_withWrites_blocksUntilRolledBack_readsGoAtOnce() {
         SessionKey c = w.rollingBack("c", 3);
         w.submit(c, "MUTATES /x", "CONSUMES /y");
@@ -168,7 +169,6 @@ class LeaseRulesTest {
     }
 
     @Test
-    @Tag("K6-5")
     void rolledBack_afterAbort_handsOverToTheWaiter() {
         SessionKey c = w.rollingBack("c", 3);
         w.submit(c, "MUTATES /x");

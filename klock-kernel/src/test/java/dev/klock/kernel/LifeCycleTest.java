@@ -36,7 +36,6 @@ class LifeCycleTest {
 
     @Test
     @Tag("K5-2")
-    @Tag("K0-5")
     void session_wholeLife_goesThroughItsStates() {
         assertThat(w.state(a)).isEqualTo(LifeCycle.PLANNING);
         Outcome granted = w.submit(a, "MUTATES /x");
@@ -155,8 +154,6 @@ class LifeCycleTest {
 
     @Test
     @Tag("K5-7")
-    @Tag("K5-6")
-    @Tag("K8-5")
     void register_resumedFromADigest_isPausedUntilRevalidated_withItsFirstTimestampAndTheNextEpoch() {
         w.now = 10_000;
         SessionKey r = SessionKey.of("r", "s");

@@ -22,6 +22,7 @@ class ManifestRulesTest {
 
     @Test
     @Tag("K1-1")
+    @Tag("K7-2")
     @Tag("K3-3")
     @Tag("K2-5")
     void submit_oneTripleOfManyConflicts_grantsNone() {
@@ -61,6 +62,7 @@ class ManifestRulesTest {
 
     @Test
     @Tag("K1-6")
+    @Tag("K1-15")
     void submit_deletesBesideOthers_isModelledAsDeletes() {
         Outcome out = w.submit(a, "MUTATES /x", "DELETES /x", "PROVIDES /x");
         assertThat(out.leases()).extracting(Lease::predicate).containsExactly(Predicate.DELETES);
@@ -194,7 +196,6 @@ class ManifestRulesTest {
     }
 
     @Test
-    @Tag("K1-13")
     void submit_badInput_isRefusedAndChangesNothing() {
         w.submit(a, "MUTATES /x");
         String before = snapshot();
@@ -248,6 +249,13 @@ class ManifestRulesTest {
             assertThat(w.apply(Command.Submit.of(key, List.of(Triple.of(Predicate.MUTATES, url)))).verdict())
                     .as(paths[i]).isEqualTo(Verdict.GRANTED);
         }
+    }
+
+    @Test
+    @Tag("K1-10")
+    void submit_namesThatDifferInCase_areDifferentThings() {
+        w.submit(a, "MUTATES /x/File");
+        assertThat(w.submit(b, "MUTATES /x/file").verdict()).isEqualTo(Verdict.GRANTED);
     }
 
     @Test
