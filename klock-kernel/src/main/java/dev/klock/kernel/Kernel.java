@@ -1311,6 +1311,11 @@ public final class Kernel {
         return sessions.size();
     }
 
+    /** How many directories and files the index knows; for tests that look for leaks. */
+    int indexNodes() {
+        return index.nodes();
+    }
+
     /** The first number that no lease has had yet; for the successor's {@link KernelOptions#firstFencingToken}. */
     public long nextFencingToken() {
         return nextToken;

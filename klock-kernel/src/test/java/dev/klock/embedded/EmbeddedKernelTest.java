@@ -176,7 +176,6 @@ class EmbeddedKernelTest {
     }
 
     @Test
-    @Tag("K6-8")
     void acquire_reserved_blocksOthersAndIsActiveOnceConfirmed() throws Exception {
         EmbeddedSession a = session("a", 1);
         a.acquire(mutates("/x"), 0, 0, true);

@@ -1,0 +1,226 @@
+package dev.klock.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The seven states of a session, and what it is told when it goes on. */
+class LifeCycleTest {
+    private final Worlds w = new Worlds();
+    private final SessionKey a = w.session("a", 1);
+    private final SessionKey b = w.session("b", 2);
+
+    @Tag("K5-1")
+    @Tag("K5-2")
+    @ParameterizedTest
+    @CsvSource({
+        "PLANNING,   ACQUIRING PAUSED COMPLETED ABORTED",
+        "ACQUIRING,  PLANNING EXECUTING PAUSED ABORTED",
+        "EXECUTING,  PLANNING ACQUIRING PAUSED VERIFYING ABORTED",
+        "PAUSED,     ACQUIRING ABORTED",
+        "VERIFYING,  ACQUIRING EXECUTING PAUSED COMPLETED ABORTED",
+        "COMPLETED,  ''",
+        "ABORTED,    ''",
+    })
+    void lifeCycle_fromEach_onlyTheLegalSteps(LifeCycle from, String next) {
+        assertThat(LifeCycle.values()).hasSize(7);
+        for (LifeCycle to : LifeCycle.values()) {
+            assertThat(from.mayBecome(to)).as("%s to %s", from, to).isEqualTo(List.of(next.split(" ")).contains(to.name()));
+        }
+        assertThat(from.isTerminal()).isEqualTo(next.isEmpty());
+    }
+
+    @Test
+    @Tag("K5-2")
+    void session_wholeLife_goesThroughItsStates() {
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PLANNING);
+        Outcome granted = w.submit(a, "MUTATES /x");
+        assertThat(granted.events()).filteredOn(e -> e.kind() == Event.Kind.STATE_CHANGED).extracting(Event::to)
+                .containsExactly(LifeCycle.ACQUIRING, LifeCycle.EXECUTING);
+        assertThat(w.apply(new Command.Verify(a)).isRefused()).isFalse();
+        assertThat(w.state(a)).isEqualTo(LifeCycle.VERIFYING);
+        assertThat(w.kernel.leasesOf(a)).as("still held while checking").hasSize(1);
+        w.apply(new Command.Complete(a));
+        assertThat(w.state(a)).isEqualTo(LifeCycle.COMPLETED);
+        assertThat(w.kernel.leaseCount()).isZero();
+        for (Command late : new Command[] {
+            Command.Submit.of(a, List.of()), new Command.Verify(a), new Command.Complete(a), new Command.Abort(a, "x"),
+            new Command.Pause(a), new Command.Resume(a), new Command.Confirm(a, null), new Command.Heartbeat(a, null),
+            new Command.AnnounceRestart(a), new Command.Withdraw(a), new Command.DryRun(a, List.of()),
+        }) {
+            assertThat(w.apply(late).refusal().code()).as(late.toString()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        }
+    }
+
+    @Test
+    void session_stepsThatDoNotExist_areRefused() {
+        assertThat(w.apply(new Command.Verify(a)).refusal().code()).isEqualTo(Refusal.Code.ILLEGAL_TRANSITION);
+        assertThat(w.apply(new Command.Resume(a)).refusal().code()).isEqualTo(Refusal.Code.ILLEGAL_TRANSITION);
+        assertThat(w.apply(new Command.Withdraw(a)).refusal().code()).isEqualTo(Refusal.Code.ILLEGAL_TRANSITION);
+        assertThat(w.apply(new Command.RolledBack(a)).refusal().code()).isEqualTo(Refusal.Code.ILLEGAL_TRANSITION);
+        w.submit(b, "MUTATES /x");
+        w.submit(a, "MUTATES /x");
+        assertThat(w.apply(new Command.Complete(a)).refusal().code()).isEqualTo(Refusal.Code.ILLEGAL_TRANSITION);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PAUSED);
+        assertThat(w.kernel.queue()).containsExactly(a);
+    }
+
+    @Test
+    @Tag("K5-3")
+    void conflict_notSettledAtOnce_pausesTheSession() {
+        w.submit(b, "MUTATES /x");
+        w.submit(a, "MUTATES /x");
+        assertThat(w.state(a)).as("waits").isEqualTo(LifeCycle.PAUSED);
+        SessionKey c = w.session("c", 3);
+        w.submit(c, "MUTATES /x");
+        assertThat(w.state(c)).as("died, retries").isEqualTo(LifeCycle.PAUSED);
+        SessionKey d = SessionKey.of("d", "s");
+        w.apply(new Command.Register(d, 4, true, 0, false, false, false));
+        w.submit(d, "MUTATES /x");
+        assertThat(w.state(d)).as("died, does not retry").isEqualTo(LifeCycle.ABORTED);
+    }
+
+    @Test
+    @Tag("K5-9")
+    @Tag("K5-10")
+    @Tag("K5-11")
+    @Tag("K5-8")
+    void retry_afterDie_isToldWhatOthersMayHaveChanged() {
+        w.submit(a, "MUTATES /x/1", "CONSUMES /x/2", "MUTATES /y");
+        assertThat(w.submit(b, "MUTATES /x/**").verdict()).isEqualTo(Verdict.DIE);
+        w.now = 50;
+        w.release(a);
+        Outcome out = w.submit(b, "MUTATES /x/**");
+        assertThat(out.verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(out.changes()).containsExactly(new Change(a, Predicate.MUTATES, Worlds.triples("MUTATES /x/1").get(0).object(), 50));
+        assertThat(Worlds.event(out, Event.Kind.OBSERVATION_UPDATE).changes()).isEqualTo(out.changes());
+        assertThat(w.submit(b, "MUTATES /z").changes()).as("told once").isEmpty();
+    }
+
+    @Test
+    @Tag("K5-11")
+    void resume_afterMoreChangesThanAreRemembered_saysThatAnythingMayHaveChanged() {
+        w.submit(b, "CONSUMES /b");
+        w.apply(new Command.Pause(b));
+        for (int i = 0; i <= Limits.MAX_CHANGES; i++) {
+            w.submit(a, "MUTATES /other");
+            w.release(a);
+        }
+        Outcome out = w.apply(new Command.Resume(b));
+        assertThat(out.changes()).extracting(Change::by).containsExactly((SessionKey) null);
+    }
+
+    @Test
+    @Tag("K5-11")
+    void resume_besideSomebodyWhoStillCreates_namesIt() {
+        w.submit(b, "CONSUMES /b/**");
+        w.apply(new Command.Pause(b));
+        w.submit(a, "PROVIDES /b/new");
+        assertThat(w.apply(new Command.Resume(b)).changes()).extracting(Change::by).containsExactly(a);
+    }
+
+    @Test
+    @Tag("K0-3")
+    void pause_byAnOperator_answersPausedUntilResumed() {
+        w.submit(a, "MUTATES /x");
+        w.apply(new Command.Pause(a));
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PAUSED);
+        assertThat(w.submit(a, "MUTATES /y").verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(w.dry(a, "MUTATES /y").verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(w.kernel.leasesOf(a)).hasSize(1);
+        Outcome out = w.apply(new Command.Resume(a));
+        assertThat(out.events()).filteredOn(e -> e.kind() == Event.Kind.STATE_CHANGED).extracting(Event::to)
+                .containsExactly(LifeCycle.ACQUIRING, LifeCycle.EXECUTING);
+        assertThat(Worlds.kinds(out)).containsExactly(Event.Kind.OBSERVATION_UPDATE);
+    }
+
+    @Test
+    @Tag("K5-7")
+    @Tag("K5-9")
+    void resume_afterALeaseWasLost_needsTheManifestAgain() {
+        w.submitFor(a, 100, "MUTATES /x");
+        w.submitFor(a, 10_000, "MUTATES /y");
+        w.apply(new Command.Pause(a));
+        w.at(100);
+        w.apply(new Command.Resume(a));
+        assertThat(w.state(a)).isEqualTo(LifeCycle.ACQUIRING);
+        w.submit(a, "MUTATES /x");
+        assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    @Test
+    @Tag("K5-7")
+    void register_resumedFromADigest_isPausedUntilRevalidated_withItsFirstTimestampAndTheNextEpoch() {
+        w.now = 10_000;
+        SessionKey r = SessionKey.of("r", "s");
+        Outcome out = w.apply(new Command.Register(r, 500, true, 1, true, true, true));
+        assertThat(out.priorityMs()).isEqualTo(500);
+        assertThat(w.state(r)).isEqualTo(LifeCycle.PAUSED);
+        assertThat(w.submit(r, "MUTATES /x").verdict()).isEqualTo(Verdict.PAUSED);
+        w.apply(new Command.Resume(r));
+        assertThat(w.submit(r, "MUTATES /x").verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(w.state(r)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    @Test
+    void register_endedSession_comesBackOnlyWithAHigherEpoch() {
+        w.submitFor(a, 100, "MUTATES /x");
+        w.at(100);
+        assertThat(w.state(a)).as("declared dead").isEqualTo(LifeCycle.ABORTED);
+        assertThat(w.submit(a, "MUTATES /x").refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(w.apply(new Command.Register(a, 1, true, 0, false, false, true)).refusal().code())
+                .isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(w.apply(new Command.Register(a, 1, true, 1, false, false, true)).isRefused()).isFalse();
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PLANNING);
+        assertThat(w.apply(new Command.Register(a, 1, true, 0, false, false, true)).refusal().code())
+                .isEqualTo(Refusal.Code.STALE_EPOCH);
+    }
+
+    @Test
+    void register_again_keepsEverythingAndAHigherEpochEndsTheWait() {
+        w.submit(b, "MUTATES /x");
+        w.submit(a, "MUTATES /mine");
+        w.submit(a, "MUTATES /x");
+        w.apply(new Command.Register(a, 1, true, 0, false, false, true));
+        assertThat(w.kernel.queue()).containsExactly(a);
+        Outcome out = w.apply(new Command.Register(a, 1, true, 1, false, false, true));
+        assertThat(Worlds.kinds(out)).contains(Event.Kind.WAIT_WITHDRAWN);
+        assertThat(w.kernel.leasesOf(a)).hasSize(1);
+    }
+
+    @Test
+    void withdraw_waitingManifest_keepsTheLeases() {
+        w.submit(b, "MUTATES /x");
+        w.submit(a, "MUTATES /mine");
+        w.submit(a, "MUTATES /x");
+        assertThat(w.apply(new Command.Withdraw(a)).isRefused()).isFalse();
+        assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(w.kernel.queue()).isEmpty();
+    }
+
+    @Test
+    void waiting_sessionWhoseLeasesRunOut_isDeadAndLeavesTheQueue() {
+        w.submitFor(b, 100_000, "MUTATES /x");
+        w.submitFor(a, 100, "MUTATES /mine");
+        w.submit(a, "MUTATES /x");
+        Outcome out = w.at(100);
+        assertThat(Worlds.kinds(out)).containsExactly(Event.Kind.LEASE_EXPIRED, Event.Kind.WAIT_WITHDRAWN);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.ABORTED);
+    }
+
+    @Test
+    void dryRun_anyVerdict_changesNothing() {
+        w.submit(a, "MUTATES /x");
+        LifeCycle before = w.state(b);
+        Outcome out = w.dry(b, "MUTATES /x");
+        assertThat(out.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(out.events()).isEmpty();
+        assertThat(w.state(b)).isEqualTo(before);
+        assertThat(w.dry(b, "MUTATES /y").verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(w.kernel.leaseCount()).isEqualTo(1);
+    }
+}

@@ -1,0 +1,293 @@
+package dev.klock.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Who waits, who dies, and who is next. */
+class WaitDieTest {
+    private final Worlds w = new Worlds();
+    private final SessionKey a = w.session("a", 1);
+    private final SessionKey b = w.session("b", 2);
+    private final SessionKey c = w.session("c", 3);
+
+    @Test
+    @Tag("K4-1")
+    @Tag("K4-4")
+    @Tag("RS-3")
+    @Tag("K0-3")
+    void submit_olderThanTheHolder_waitsInTheQueue() {
+        w.submit(b, "MUTATES /x");
+        Outcome out = w.submit(a, "MUTATES /x");
+        assertThat(out.verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(out.queuePosition()).isEqualTo(1);
+        assertThat(out.request()).isPositive();
+        assertThat(w.kernel.queue()).containsExactly(a);
+        assertThat(w.kernel.blockers(a)).extracting(Conflict::holder).containsExactly(b);
+        assertThat(Worlds.kinds(out)).containsExactly(Event.Kind.CONTENTION_DETECTED, Event.Kind.WAITING);
+    }
+
+    @Test
+    @Tag("K4-6")
+    @Tag("K7-14")
+    @Tag("RS-3")
+    void submit_youngerThanTheHolder_diesAtOnceAndSaysOfWhat() {
+        Lease held = w.submitFor(a, 700, "MUTATES /x").leases().get(0);
+        w.now = 100;
+        Outcome out = w.submit(b, "CONSUMES /x");
+        assertThat(out.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(out.retryAfterMs()).isEqualTo(600);
+        Event died = Worlds.event(out, Event.Kind.DIED);
+        assertThat(died.session()).isEqualTo(b);
+        assertThat(died.priorityMs()).isEqualTo(2);
+        Conflict why = died.conflicts().get(0);
+        assertThat(why.holder()).isEqualTo(a);
+        assertThat(why.holderPriorityMs()).isEqualTo(1);
+        assertThat(why.heldPredicate()).isEqualTo(Predicate.MUTATES);
+        assertThat(why.asked().predicate()).isEqualTo(Predicate.CONSUMES);
+        assertThat(why.heldResource()).isEqualTo(held.resource());
+        assertThat(why.untilMs()).isEqualTo(700);
+        assertThat(w.state(b)).isEqualTo(LifeCycle.PAUSED);
+    }
+
+    @Test
+    @Tag("K4-3")
+    @Tag("K0-4")
+    void order_equalTimestamps_isDecidedByAgentThenSession_neverBothDie() {
+        SessionKey x = w.session("x", 7);
+        SessionKey y = w.session("y", 7);
+        w.submit(y, "MUTATES /r");
+        assertThat(w.submit(x, "MUTATES /r").verdict()).isEqualTo(Verdict.WAIT);
+        SessionKey y2 = w.session(SessionKey.of("y", "t"), 7, false);
+        assertThat(w.submit(y2, "MUTATES /r").verdict()).isEqualTo(Verdict.DIE);
+        w.submit(y2, "MUTATES /q");
+        assertThat(w.dry(y, "MUTATES /q").verdict()).isEqualTo(Verdict.WAIT);
+    }
+
+    @Test
+    @Tag("K4-10")
+    @Tag("K4-12")
+    @Tag("K7-1")
+    void release_withSeveralWaiting_handsOverToOneOfThem() {
+        w.submit(c, "MUTATES /x");
+        w.submit(b, "MUTATES /x");
+        assertThat(w.submit(a, "MUTATES /x").queuePosition()).isEqualTo(2);
+        Outcome out = w.release(c);
+        assertThat(Worlds.kinds(out)).startsWith(Event.Kind.LEASE_FREED, Event.Kind.LEASE_GRANTED).hasSize(3);
+        assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(b);
+        assertThat(w.kernel.queue()).containsExactly(a);
+        assertThat(Worlds.event(w.release(b), Event.Kind.LEASE_GRANTED).session()).isEqualTo(a);
+    }
+
+    @Test
+    @Tag("K4-11")
+    void queue_compatibleWaiters_areGrantedTogetherInTheOrderTheyCame() {
+        w.submit(c, "MUTATES /x");
+        w.submit(b, "CONSUMES /x");
+        w.submit(a, "CONSUMES /x");
+        assertThat(w.kernel.queue()).containsExactly(b, a);
+        Outcome out = w.release(c);
+        assertThat(out.events()).filteredOn(e -> e.kind() == Event.Kind.LEASE_GRANTED).extracting(Event::session).containsExactly(b, a);
+    }
+
+    @Test
+    void queue_newcomerCompatibleWithTheHolderButNotWithAWaiter_doesNotOvertake() {
+        SessionKey oldest = w.session("oldest", 0);
+        w.submit(c, "CONSUMES /x");
+        assertThat(w.submit(b, "MUTATES /x").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.submit(w.session("young", 9), "CONSUMES /x").verdict()).as("younger reader").isEqualTo(Verdict.DIE);
+        Outcome older = w.submit(oldest, "CONSUMES /x");
+        assertThat(older.verdict()).as("older reader queues behind the writer").isEqualTo(Verdict.WAIT);
+        assertThat(older.conflicts()).hasSize(1).allSatisfy(q -> assertThat(q.isQueued()).isTrue());
+        assertThat(Worlds.event(w.release(c), Event.Kind.LEASE_GRANTED).session()).isEqualTo(b);
+    }
+
+    @Test
+    @Tag("K4-5")
+    @Tag("K4-2")
+    void wait_runOut_endsAtThatMillisecondWithEverythingReleased() {
+        w.submit(b, "MUTATES /x");
+        w.submit(a, "MUTATES /mine");
+        w.apply(new Command.Submit(a, Worlds.triples("MUTATES /x"), 0, 500, false));
+        assertThat(w.at(499).events()).isEmpty();
+        Outcome out = w.at(500);
+        assertThat(Worlds.kinds(out)).containsExactly(Event.Kind.WAIT_TIMED_OUT, Event.Kind.LEASE_FREED);
+        assertThat(w.kernel.queue()).isEmpty();
+        assertThat(w.kernel.leasesOf(a)).isEmpty();
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PAUSED);
+    }
+
+    @Test
+    @Tag("K4-5")
+    void wait_longerThanTheCap_isCut() {
+        w.submit(b, "MUTATES /x");
+        w.apply(new Command.Submit(a, Worlds.triples("MUTATES /x"), 0, Long.MAX_VALUE, false));
+        Lease held = w.kernel.leasesOf(b).get(0);
+        for (long t = 50_000; t < Limits.MAX_WAIT_MS; t += 50_000) {
+            w.now = t;
+            w.heartbeat(b, held);
+        }
+        assertThat(w.kernel.queue()).containsExactly(a);
+        w.now = Limits.MAX_WAIT_MS;
+        w.heartbeat(b, held);
+        assertThat(w.kernel.queue()).isEmpty();
+    }
+
+    @Test
+    void wait_ofAClientThatCannot_isPausedAndNotQueued() {
+        w.submit(b, "MUTATES /x");
+        Outcome out = w.apply(new Command.Submit(a, Worlds.triples("MUTATES /x"), 0, 0, false));
+        assertThat(out.verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(out.retryAfterMs()).isEqualTo(60_000);
+        assertThat(w.kernel.queue()).isEmpty();
+    }
+
+    @Test
+    @Tag("K4-7")
+    @Tag("K3-7")
+    @Tag("K3-8")
+    @Tag("K0-9")
+    void die_andRetry_keepsTheFirstTimestampAndGetsIn() {
+        w.submit(a, "MUTATES /x");
+        for (int i = 0; i < 5; i++) {
+            assertThat(w.submit(b, "MUTATES /x").verdict()).isEqualTo(Verdict.DIE);
+        }
+        Outcome forged = w.apply(new Command.Register(b, 0, true, 1, false, false, true));
+        assertThat(forged.refusal().code()).isEqualTo(Refusal.Code.FORGED_PRIORITY);
+        Outcome fresher = w.apply(new Command.Register(b, 99, true, 1, false, false, true));
+        assertThat(fresher.priorityMs()).isEqualTo(2);
+        w.release(a);
+        w.submit(c, "MUTATES /x");
+        assertThat(w.submit(b, "MUTATES /x").verdict()).as("by now the older one").isEqualTo(Verdict.WAIT);
+    }
+
+    @Test
+    @Tag("K8-10")
+    @Tag("K8-2")
+    void register_olderThanNowWithoutAVoucher_isRefused() {
+        w.now = 1000;
+        SessionKey d = SessionKey.of("d", "s");
+        assertThat(w.apply(new Command.Register(d, 999, false, 0, false, false, true)).refusal().code())
+                .isEqualTo(Refusal.Code.FORGED_PRIORITY);
+        assertThat(w.state(d)).isNull();
+        assertThat(w.apply(new Command.Register(d, 1000, false, 0, false, false, true)).priorityMs()).isEqualTo(1000);
+        SessionKey e = SessionKey.of("e", "s");
+        assertThat(w.apply(new Command.Register(e, 5, true, 0, false, false, true)).priorityMs()).isEqualTo(5);
+    }
+
+    @Test
+    void die_withLeasesHeld_releasesThemInTheSameStep() {
+        w.submit(b, "MUTATES /mine");
+        w.submit(a, "MUTATES /x");
+        SessionKey oldest = w.session("oldest", 0);
+        assertThat(w.submit(oldest, "MUTATES /mine").verdict()).isEqualTo(Verdict.WAIT);
+        Outcome out = w.submit(b, "MUTATES /x");
+        assertThat(out.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(oldest);
+    }
+
+    @Test
+    @Tag("K4-8")
+    void die_withWritesToUndo_blocksUntilRolledBackAndNoRetryBefore() {
+        SessionKey d = w.rollingBack("d", 4);
+        w.submit(d, "MUTATES /mine", "CONSUMES /read");
+        w.submit(a, "MUTATES /x");
+        Outcome out = w.submit(d, "MUTATES /x");
+        assertThat(Worlds.kinds(out)).contains(Event.Kind.DIED, Event.Kind.ROLLBACK_REQUIRED, Event.Kind.LEASE_FREED);
+        assertThat(w.submit(d, "MUTATES /y").refusal().code()).isEqualTo(Refusal.Code.ROLLING_BACK);
+        assertThat(w.submit(b, "MUTATES /read").verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(w.dry(b, "MUTATES /mine").verdict()).isEqualTo(Verdict.WAIT);
+        w.apply(new Command.RolledBack(d));
+        assertThat(w.dry(b, "MUTATES /mine").verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(w.submit(d, "MUTATES /y").verdict()).isEqualTo(Verdict.GRANTED);
+    }
+
+    @Test
+    void upgrade_byTwoReaders_theYoungerDiesAndDropsItsRead() {
+        w.submit(a, "CONSUMES /x");
+        w.submit(b, "CONSUMES /x");
+        assertThat(w.submit(a, "MUTATES /x").verdict()).isEqualTo(Verdict.WAIT);
+        Outcome out = w.submit(b, "MUTATES /x");
+        assertThat(out.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(a);
+        SessionKey alone = w.session("alone", 5);
+        w.submit(alone, "CONSUMES /z");
+        assertThat(w.submit(alone, "MUTATES /z").verdict()).as("own lease is never in the way").isEqualTo(Verdict.GRANTED);
+    }
+
+    /** The five steps of C42, at whose end the protocol as written has two sessions waiting for each other. */
+    @Test
+    @Tag("K4-1")
+    void deadlockTrace_ofFiveSteps_everybodyGetsThrough() {
+        SessionKey a0 = w.session("a0", 0);
+        SessionKey a1 = w.session("a1", 1);
+        SessionKey a2 = w.session("a2", 2);
+        w.submit(a1, "MUTATES /r0");
+        w.submit(a2, "MUTATES /r1");
+        assertThat(w.submit(a1, "MUTATES /r1", "MUTATES /r2").verdict()).isEqualTo(Verdict.WAIT);
+        // the free r2 is promised to a1: a0 waits for it instead of taking it, and so cannot come to wait for r0 while it holds r2
+        assertThat(w.submit(a0, "MUTATES /r2").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.submit(a0, "MUTATES /r0").refusal().code()).isEqualTo(Refusal.Code.ALREADY_WAITING);
+        assertThat(Worlds.event(w.release(a2), Event.Kind.LEASE_GRANTED).session()).isEqualTo(a1);
+        assertThat(Worlds.event(w.release(a1), Event.Kind.LEASE_GRANTED).session()).isEqualTo(a0);
+        assertThat(w.submit(a0, "MUTATES /r0").verdict()).isEqualTo(Verdict.GRANTED);
+    }
+
+    /** The same with a kernel in which older sessions overtake: then only judging waiters again saves it. */
+    @Test
+    void deadlockTrace_whereOlderOvertake_theWaiterDiesWhenSomebodyOlderComesIntoItsWay() {
+        for (boolean rejudges : new boolean[] {true, false}) {
+            Worlds o = new Worlds(new Kernel(KernelOptions.standard(), 0, rejudges, true));
+            SessionKey a0 = o.session("a0", 0);
+            SessionKey a1 = o.session("a1", 1);
+            SessionKey a2 = o.session("a2", 2);
+            o.submit(a1, "MUTATES /r0");
+            o.submit(a2, "MUTATES /r1");
+            o.submit(a1, "MUTATES /r1", "MUTATES /r2");
+            Outcome out = o.submit(a0, "MUTATES /r2");
+            assertThat(out.verdict()).isEqualTo(Verdict.GRANTED);
+            if (rejudges) {
+                assertThat(Worlds.event(out, Event.Kind.DIED).session()).isEqualTo(a1);
+                assertThat(o.submit(a0, "MUTATES /r0").verdict()).isEqualTo(Verdict.GRANTED);
+            } else {
+                assertThat(o.submit(a0, "MUTATES /r0").verdict()).isEqualTo(Verdict.WAIT);
+                o.release(a2);
+                assertThat(o.kernel.blockers(a0)).extracting(Conflict::holder).containsExactly(a1);
+                assertThat(o.kernel.blockers(a1)).extracting(Conflict::holder).containsExactly(a0);
+            }
+        }
+    }
+
+    /** A triple that an own lease stands for does not queue; once that lease goes, it does, and may be too young to. */
+    @Test
+    void waiting_ownLeaseThatStoodForATripleGoes_isJudgedAgainAndDies() {
+        w.submit(c, "MUTATES /z");
+        w.submit(b, "MUTATES /r");
+        assertThat(w.submit(a, "MUTATES /r").verdict()).as("older, waits for b").isEqualTo(Verdict.WAIT);
+        assertThat(w.submit(b, "CONSUMES /r", "MUTATES /z").verdict()).as("waits for c only").isEqualTo(Verdict.WAIT);
+        Outcome out = w.release(b);
+        assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(a);
+        assertThat(Worlds.event(out, Event.Kind.DIED).session()).isEqualTo(b);
+    }
+
+    @Test
+    @Tag("K4-13")
+    @Tag("K4-14")
+    void backoff_doublesToItsCapAndAddsJitter() {
+        Backoff backoff = new Backoff(10, 1000, 7);
+        assertThat(List.of(0, 1, 2, 6, 7, 1000).stream().map(n -> backoff.delayMs(n, 0))).containsExactly(10L, 20L, 40L, 640L, 1000L, 1000L);
+        assertThat(backoff.delayMs(0, 0.999)).isEqualTo(17);
+        assertThat(backoff.delayMs(0, 0.5)).isEqualTo(14);
+        assertThat(new Backoff(1, Long.MAX_VALUE / 2, 0).delayMs(1000, 0)).isEqualTo(Long.MAX_VALUE / 2);
+    }
+
+    @Test
+    @Tag("RS-5")
+    void verdict_worstOf_isTheLaterInTheOrder() {
+        assertThat(Verdict.values()).containsExactly(Verdict.GRANTED, Verdict.WAIT, Verdict.PAUSED, Verdict.DIE);
+        assertThat(Verdict.WAIT.worst(Verdict.DIE)).isEqualTo(Verdict.DIE);
+        assertThat(Verdict.DIE.worst(Verdict.GRANTED)).isEqualTo(Verdict.DIE);
+    }
+}
