@@ -204,6 +204,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending {
 
     /** The program has ended by itself. If the session is being aborted, the calling thread waits here until the guard halts the JVM. */
     private void complete(int status) {
+        if (Thread.currentThread() == guard) {
+            return;
+        }
         if (!state.compareAndSet(OPEN, OVER)) {
             if (state.get() == STOPPING) {
                 guard.await();
