@@ -24,8 +24,13 @@ public final class Baseline {
 
     private static final char EXACT = '=';
     private static final char SUBTREE = '*';
-    /** A list of paths separated by colons; a directory in it counts with all below. */
+    /** A list of paths separated by colons; a directory in it counts with all below, but see {@link #CLASSES}. */
     private static final char LIST = ':';
+    /**
+     * A class path entry that is the working directory or lies above it, as with {@code java -cp .}: to read everything there would
+     * take away the manifest's say about the very files it is for. What the class loaders read there besides is allowed by cause.
+     */
+    private static final char CLASSES = 'c';
 
     /** kind, path with ${property}, reason. */
     private static final String[][] ROWS = {
@@ -67,24 +72,24 @@ public final class Baseline {
     /** One row as it stands on this machine. */
     public static final class Row {
         private final String path;
-        private final boolean subtree;
+        private final char kind;
         private final String reason;
 
-        Row(String path, boolean subtree, String reason) {
+        Row(String path, char kind, String reason) {
             this.path = path;
-            this.subtree = subtree;
+            this.kind = kind;
             this.reason = reason;
         }
 
         /** {@code FILE:/dir/**} or {@code FILE:/file}, as a manifest would say it. */
         public String resource() {
             String text = Names.text(path);
-            return subtree ? "FILE:" + (text.equals("/") ? "" : text) + "/**" : "FILE:" + text;
+            return kind == EXACT ? "FILE:".concat(text) : "FILE:".concat(text).concat("/**");
         }
 
         /** Why the JVM needs it. */
         public String reason() {
-            return reason;
+            return kind == CLASSES ? reason.concat("; only .class files, since the program works there, too") : reason;
         }
     }
 
@@ -108,6 +113,7 @@ public final class Baseline {
         String home = System.getProperty("java.home");
         Baseline baseline = new Baseline(home == null ? null : names.encode(home));
         String process = resolver.resolve("/proc/self", true).path();
+        String working = resolver.resolve(".", true).path();
         for (int i = 0; i < ROWS.length; i++) {
             String path = ROWS[i][1];
             if (path.startsWith("${")) {
@@ -121,35 +127,33 @@ public final class Baseline {
             }
             char kind = ROWS[i][0].charAt(0);
             if (kind != LIST) {
-                baseline.add(resolver, path, kind == SUBTREE, ROWS[i][2]);
+                baseline.add(resolver, path, kind, null, ROWS[i][2]);
                 continue;
             }
             int start = 0;
             while (start <= path.length()) {
                 int colon = path.indexOf(':', start);
                 colon = colon < 0 ? path.length() : colon;
-                // an empty entry is the working directory; as a baseline that would be far too much, so it has to be declared
-                if (colon > start) {
-                    String entry = path.substring(start, colon);
-                    baseline.add(resolver, entry, true, ROWS[i][2]);
-                }
+                String entry = colon == start ? "." : path.substring(start, colon);
+                baseline.add(resolver, entry, SUBTREE, working, ROWS[i][2]);
                 start = colon + 1;
             }
         }
         return baseline;
     }
 
-    private void add(Resolver resolver, String path, boolean subtree, String reason) {
+    private void add(Resolver resolver, String path, char wanted, String working, String reason) {
         Resolved resolved = resolver.resolve(path, true);
         String real = resolved.path();
         if (real == null || real.equals("/")) {
             return;
         }
-        HashMap<String, Row> map = subtree ? subtrees : exact;
+        char kind = working != null && Own.isAtOrBelow(real, working) ? CLASSES : wanted;
+        HashMap<String, Row> map = kind == EXACT ? exact : subtrees;
         if (map.containsKey(real)) {
             return;
         }
-        Row row = new Row(real, subtree, reason);
+        Row row = new Row(real, kind, reason);
         rows.add(row);
         map.put(real, row);
         markAbove(real);
@@ -170,14 +174,17 @@ public final class Baseline {
 
     /** What the JVM may do with the file {@code real} by itself, as a mask of {@link Predicate#bit()}. */
     public int allowed(String real) {
-        if (exact.containsKey(real) || subtrees.containsKey(real)) {
+        if (exact.containsKey(real)) {
             return READ;
         }
-        if (!subtrees.isEmpty()) {
-            for (int slash = real.lastIndexOf('/'); slash > 0; slash = real.lastIndexOf('/', slash - 1)) {
-                if (subtrees.containsKey(real.substring(0, slash))) {
-                    return READ;
-                }
+        Row row = subtrees.get(real);
+        if (row != null) {
+            return row.kind == CLASSES ? LOOK : READ;
+        }
+        for (int slash = real.lastIndexOf('/'); slash > 0; slash = real.lastIndexOf('/', slash - 1)) {
+            row = subtrees.get(real.substring(0, slash));
+            if (row != null && (row.kind != CLASSES || real.endsWith(".class"))) {
+                return READ;
             }
         }
         return above.containsKey(real) ? LOOK : 0;

@@ -561,6 +561,10 @@ final class Judge {
             if (f.createsA) {
                 made(a, false);
             }
+            if (result <= 2) {
+                // not the descriptor: a caller that opens by other means
+                return;
+            }
             descriptors.opened(result, a);
             if (f.checked || f.epoch != resolver.epoch() || changing.get() != 0) {
                 recheck(f, a, result);

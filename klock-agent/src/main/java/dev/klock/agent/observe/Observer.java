@@ -39,9 +39,9 @@ public final class Observer implements Hooks {
     private static final int O_EXCL = 0200;
     private static final int O_NOFOLLOW = isArm64() ? 0100000 : 0400000;
 
-    /** {@link #begin}: the target may be replaced. */
-    private static final int MAY_REPLACE = 1;
-    /** {@link #begin}: a source that is a link is itself copied. */
+    /** {@link #begin}: REPLACE_EXISTING or ATOMIC_MOVE, so that the target may be replaced. */
+    private static final int MAY_REPLACE = 1 | 4;
+    /** {@link #begin}: NOFOLLOW_LINKS, so that a source that is a link is itself copied. */
     private static final int SOURCE_NOFOLLOW = 2;
 
     private static final int S_IFMT = 0170000;

@@ -35,7 +35,7 @@ class BaselineTest {
     void nothing_in_it_is_more_than_reading() {
         for (Baseline.Row row : baseline.rows()) {
             String path = row.resource().substring("FILE:".length()).replace("/**", "");
-            assertThat(baseline.allowed(Names.ofText(path))).isEqualTo(Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit());
+            assertThat(baseline.allowed(Names.ofText(path))).as(path).isIn(Baseline.READ, Predicate.DEPENDS_ON.bit());
         }
     }
 
@@ -69,6 +69,25 @@ class BaselineTest {
         assertThat(baseline.isInJavaHome(home + "/lib/..")).isFalse();
         assertThat(baseline.isInJavaHome("/etc/passwd")).isFalse();
         assertThat(Files.isDirectory(Path.of(home))).isTrue();
+    }
+
+    @Test
+    void a_class_path_entry_in_which_the_program_works_gives_classes_only() throws IOException {
+        String classPath = System.getProperty("java.class.path");
+        Path here = Path.of("").toRealPath();
+        Baseline at;
+        try {
+            System.setProperty("java.class.path", "." + ":" + here.resolve("target/other"));
+            at = Baseline.ofThisJvm(resolver, new Names("UTF-8"));
+        } finally {
+            System.setProperty("java.class.path", classPath);
+        }
+        assertThat(at.allowed(here + "/com/example/Main.class")).isEqualTo(Baseline.READ);
+        assertThat(at.allowed(here + "/.env")).isZero();
+        assertThat(at.allowed(here.toString())).isEqualTo(Predicate.DEPENDS_ON.bit());
+        assertThat(at.allowed(here + "/target/other/application.properties")).isEqualTo(Baseline.READ);
+        assertThat(at.rows().stream().filter(r -> r.resource().equals("FILE:" + here + "/**")).findFirst().orElseThrow().reason())
+                .contains("only .class files");
     }
 
     @Test

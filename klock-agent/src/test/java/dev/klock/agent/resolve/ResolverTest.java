@@ -233,10 +233,17 @@ class ResolverTest {
     @Tag("C18")
     void files_of_one_directory_cost_one_look_each_once_the_directory_is_known() {
         at(w + "/abs/a");
-        int before = files.linksRead.get();
+        int before = files.linksRead.get() + files.modesRead.get();
         at(w + "/abs/b");
-        at(w + "/abs/c");
-        assertThat(files.linksRead.get() - before).isEqualTo(2);
+        at(w + "/abs/a");
+        assertThat(files.linksRead.get() + files.modesRead.get() - before).isEqualTo(2);
+    }
+
+    @Test
+    void below_what_is_missing_nothing_is_looked_at() {
+        int before = files.modesRead.get();
+        at("/no-such-directory/a/b/c/d/e/f");
+        assertThat(files.modesRead.get() - before).isEqualTo(2);
     }
 
     @Test
