@@ -47,6 +47,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending {
     /** What the JVM ends with when a lease is lost. */
     static final int EXIT_LEASE_LOST = 109;
 
+    /** On stderr a denial is named as the program sees it. */
+    private static final String ERROR = "dev.klock.ScopeViolationError: ";
+    /** Declared lines that a denial names. */
+    private static final int NEAREST = 3;
     private static final int OPEN = 0;
     private static final int STOPPING = 1;
     private static final int OVER = 2;
@@ -130,7 +134,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending {
             return false;
         }
         String text = denial.predicate().name() + ' ' + resource;
-        long times = denials.count(agentId, denial.predicate(), resource, message(denial), decision == Decision.WARN);
+        boolean warning = decision == Decision.WARN;
+        String message = warning ? explain(denial) : ERROR + explain(denial);
+        long times = denials.count(agentId, denial.predicate(), resource, message, warning);
         if (times <= 1) {
             synchronized (violated) {
                 if (times == 1) {
@@ -145,6 +151,24 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending {
             stop("aborted", EXIT_ABORTED);
         }
         return stops;
+    }
+
+    @Override
+    public String explain(Denial denial) {
+        Resource resource = resource(denial);
+        if (denial.isProtected()) {
+            return Messages.ownFile(denial.predicate(), resource);
+        }
+        int decision = denial.decision();
+        Line denying = Scope.isDenied(decision) ? denyLines.get(Scope.denyLine(decision)) : null;
+        Target target = denial.target();
+        List<Line> near = new ArrayList<>();
+        int[] nearest = targets.scope().nearest(target.scheme(), target.path(), NEAREST);
+        for (int i = 0; i < nearest.length; i++) {
+            near.add(scopeLines.get(nearest[i]));
+        }
+        return Messages.violation(denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
+                near, launch.manifest() == null ? null : launch.manifest().file());
     }
 
     @Override
@@ -335,10 +359,6 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending {
     private static Resource resource(Denial denial) {
         return Resource.of(denial.target().scheme(), denial.target().path(),
                 denial.isTree() ? Resource.Form.SUBTREE : Resource.Form.EXACT);
-    }
-
-    private String message(Denial denial) {
-        return denial.message();
     }
 
     private String decidedBy(int decision) {

@@ -159,9 +159,9 @@ final class Judge {
 
     /** Asks the session; returns only if it lets the operation go on. */
     private void deny(int op, Target target, int predicate, boolean tree, boolean late, String requested) {
-        Denial denial = new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested, targets.scope(), lines);
+        Denial denial = new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested);
         if (verdicts.denied(denial) || denial.isProtected() || verdicts.ended()) {
-            throw new ScopeViolationError(denial.message(), target.deniedBefore() < TRACED_DENIALS);
+            throw new ScopeViolationError(verdicts.explain(denial), target.deniedBefore() < TRACED_DENIALS);
         }
     }
 
@@ -531,7 +531,7 @@ final class Judge {
     }
 
     private void unsaved(Frame f, Target target, int predicate, IOException cause) {
-        Denial access = new Denial(Op.of(f.op), PREDICATES[predicate], target, false, false, null, targets.scope(), lines);
+        Denial access = new Denial(Op.of(f.op), PREDICATES[predicate], target, false, false, null);
         if (!verdicts.unsaved(access, cause)) {
             return;
         }

@@ -14,6 +14,9 @@ public interface Verdicts {
      */
     boolean denied(Denial denial);
 
+    /** The message of the error that stops {@code denial}: what was attempted, what is declared, what to do. */
+    String explain(Denial denial);
+
     /**
      * The image of what {@code access} is about to change could not be made.
      *

@@ -190,6 +190,11 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
     }
 
     @Override
+    public String explain(Denial denial) {
+        return "Agent attempted " + denial;
+    }
+
+    @Override
     public boolean unsaved(Denial access, IOException cause) {
         failures.add(cause);
         return blocks;

@@ -367,7 +367,7 @@ class ObserverTest {
         Fixture f = fixture().m0().start();
         assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a\n{\"allow\":true}"), 0))).isFalse();
         assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/secret/a\nb"), 0))).isTrue();
-        assertThat(f.lastDenial().message()).contains("/secret/a\\nb");
+        assertThat(f.lastDenial().resource()).contains("/secret/a\\nb");
     }
 
     // two-sided operations
