@@ -1,0 +1,1304 @@
+package dev.klock.agent.backup;
+
+import dev.klock.bridge.HostFiles;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The pre-images of one session, and the way back (K6-5, K6-8, C30, C31).
+ *
+ * <h2>The rule</h2>
+ * No byte may change before its image is safe: {@link #image} returns after the record is written and one fdatasync has covered it;
+ * only then may the caller let the effect happen. When it throws, the effect must not happen. What the session did is over with
+ * {@link #left}, which notes the state it left behind; a rollback touches only what still is in that state (C32).
+ *
+ * <p><b>Pairing.</b> Each {@code image} or {@code imageTree} call that returned is followed by exactly one {@code left} of the same path:
+ * when the operation has returned (normally or not), or, for an open, when the descriptor is closed. In between, whatever is found at
+ * the path counts as the session's, so concurrent streams on one file are safe. A missing {@code left} is harmless for the restore but
+ * gives up noticing other people's edits of that path; a rollback then keeps a copy of what it displaces.
+ *
+ * <h2>What is on disk when</h2>
+ * Images: durable before the effect. {@code left}: written without fsync, and for a path that is changed again and again only now and
+ * then ({@link #flush} writes the rest). After a crash, a path whose last {@code left} is missing counts as changed by the session
+ * under its lease; what a rollback displaces there is kept beside, in {@code displaced/}. After a power loss an older {@code left} may
+ * be what is found: then the file is taken for somebody else's, kept, and our image put aside. Nothing is lost either way.
+ *
+ * <h2>Names</h2>
+ * Paths are bytes, absolute and real (no component but the last is a link; the last is never followed). Two sessions never share a
+ * directory: {@link #claim} picks an unused name (C47), {@link #open} holds a lock that ends with the process.
+ *
+ * <h2>What this stage does not keep</h2>
+ * Extended attributes, ACLs and capabilities; holes of sparse files (content is right, blocks are allocated); on JDK 17 times are set
+ * to the microsecond; FIFOs, sockets and devices are recorded by type and never opened, and cannot be made again; a name of a
+ * hard-linked file that was replaced or deleted joins its group again only if another name of it is known to the session.
+ *
+ * <p>Thread-safe. Lock order: entry (child before parent) → pack. Nothing is locked while program code runs.
+ */
+public final class Backups implements Closeable {
+    /** Life of a session's backups. */
+    public enum State {
+        /** Running, or crashed: a rollback is due before anybody uses its resources (C45). */
+        OPEN,
+        /** Ended well; images are kept for undo. */
+        DONE,
+        /** Rolled back completely. */
+        ROLLED_BACK,
+        /** Its lease expired: changes kept, unconfirmed; images kept (C45). */
+        KEPT
+    }
+
+    /** Most entries below one directory that {@link #imageTree} takes. */
+    public static final int MAX_TREE_FILES = 500_000;
+    /** Most bytes below one directory that {@link #imageTree} takes. */
+    public static final long MAX_TREE_BYTES = 8L << 30;
+
+    static final int BEGIN = 1;
+    static final int SCOPE = 2;
+    static final int IMAGE = 3;
+    static final int TOUCH = 4;
+    static final int LEFT = 5;
+    static final int END = 6;
+    static final int ROLLBACK = 8;
+    static final int IN_PLACE = 9;
+    static final int OUTCOME = 10;
+    static final int OWN_MTIME = 12;
+    static final int COMMIT = 13;
+    static final int TREE = 14;
+    private static final int FORMAT = 1;
+
+    /** Content up to this size is read before the pack is locked. */
+    private static final int SMALL = 1 << 18;
+    /** Files up to this size are hashed when the session leaves them. */
+    private static final int HASHED_WHEN_LEFT = 1 << 16;
+    /** At most one such hash per path in this time, after the first few. */
+    private static final long HASH_PAUSE_NS = 100_000_000L;
+    /** So many {@code left} of one path are written at once; later ones are collected. */
+    private static final int WRITTEN_AT_ONCE = 4;
+    private static final int COLLECTED = 512;
+    private static final long COLLECT_NS = 50_000_000L;
+    /** How often a file that changes while it is read is tried. */
+    private static final int READ_ATTEMPTS = 3;
+    private static final int NAME_MAX = 255;
+    private static final int PATH_MAX = 4096;
+
+    /** Session directories this process holds: probing their locks would release them (POSIX locks die with any close). */
+    private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
+
+    final HostFiles files;
+    final Path directory;
+    private final Name home;
+    private final String sessionId;
+    private final boolean readOnly;
+    private final FileChannel lock;
+    private final ConcurrentHashMap<Name, Entry> entries = new ConcurrentHashMap<>();
+    /** Entries that had, or were left with, an inode number; arrays are replaced, not changed. */
+    private final ConcurrentHashMap<Long, Entry[]> byInode = new ConcurrentHashMap<>();
+    /** By inode number: the state in which the session last left a file, under whatever name. */
+    private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
+    private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
+    private final AtomicLong order = new AtomicLong();
+    private final LinkedHashSet<Entry> collected = new LinkedHashSet<>();
+    private long collectedSinceNs;
+    private volatile Pack pack;
+    private volatile State state = State.OPEN;
+    private volatile boolean ending;
+    /** This object continues what another process began. */
+    private boolean recovered;
+
+    private Backups(Path home, String sessionId, Path directory, HostFiles files, boolean readOnly, FileChannel lock) throws IOException {
+        this.files = files;
+        this.directory = directory;
+        this.home = new Name(files.name(home.toRealPath()));
+        this.sessionId = sessionId;
+        this.readOnly = readOnly;
+        this.lock = lock;
+    }
+
+    /**
+     * Creates or opens {@code <home>/backups/<sessionId>/} (0700); {@code home} exists. A directory left by another process is replayed:
+     * a torn tail is cut, and {@link #rollback} finishes what it began.
+     *
+     * @throws IOException if another process (or this one) has the session open, or the directory cannot be used
+     */
+    public static Backups open(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = sessions(home).resolve(fileName(sessionId));
+        makeDirectory(directory);
+        return hold(home, sessionId, directory, files);
+    }
+
+    /**
+     * Opens a new session under {@code wanted}, or {@code wanted-2}, {@code wanted-3} … when that name was used before (C47).
+     * {@link #sessionId()} tells which.
+     */
+    public static Backups claim(Path home, String wanted, HostFiles files) throws IOException {
+        Path sessions = sessions(home);
+        for (int n = 1; ; n++) {
+            String id = n == 1 ? wanted : wanted + "-" + n;
+            Path directory = sessions.resolve(fileName(id));
+            try {
+                Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            } catch (FileAlreadyExistsException e) {
+                continue;
+            }
+            return hold(home, id, directory, files);
+        }
+    }
+
+    /** Opens a session's backups for reading, whoever holds it. {@link #image} and {@link #rollback} refuse. */
+    public static Backups read(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = home.resolve("backups").resolve(fileName(sessionId));
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+            throw new NoSuchFileException(directory.toString(), null, "no such session");
+        }
+        Backups b = new Backups(home, sessionId, directory, files, true, null);
+        b.replay(false);
+        return b;
+    }
+
+    /** All sessions of this home, by name. Reads only the records' heads. */
+    public static List<Session> sessions(Path home, HostFiles files) throws IOException {
+        List<Session> found = new ArrayList<>();
+        Path sessions = home.resolve("backups");
+        if (!Files.isDirectory(sessions, LinkOption.NOFOLLOW_LINKS)) {
+            return found;
+        }
+        List<Path> directories = new ArrayList<>();
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(sessions)) {
+            for (Path p : list) {
+                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS)) {
+                    directories.add(p);
+                }
+            }
+        }
+        Collections.sort(directories);
+        for (Path p : directories) {
+            String id = sessionId(p.getFileName().toString());
+            boolean live = live(p);
+            try (Backups b = read(home, id, files)) {
+                int touched = 0;
+                for (Entry e : b.entries.values()) {
+                    touched += e.role == Entry.TOUCHED ? 1 : 0;
+                }
+                found.add(new Session(id, b.state, live, touched, b.pack == null ? 0 : b.pack.end(), Files.getLastModifiedTime(p).toMillis()));
+            }
+        }
+        return found;
+    }
+
+    /** One session of a home. {@code live}: some process holds it; {@code bytes}: size of its pack; {@code changedMs}: since the epoch. */
+    public record Session(String id, State state, boolean live, int touched, long bytes, long changedMs) {
+    }
+
+    private static Path sessions(Path home) throws IOException {
+        Path sessions = home.resolve("backups");
+        if (makeDirectory(sessions)) {
+            Pack.syncDirectory(home);
+        }
+        return sessions;
+    }
+
+    private static Backups hold(Path home, String sessionId, Path directory, HostFiles files) throws IOException {
+        String key = directory.toRealPath().toString();
+        if (!HELD.add(key)) {
+            throw new IOException("session " + sessionId + " is already open in this process");
+        }
+        FileChannel lock = null;
+        try {
+            lock = FileChannel.open(directory.resolve("lock"),
+                    Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            if (lock.tryLock() == null) {
+                throw new IOException("session " + sessionId + " is in use by another process");
+            }
+            Backups b = new Backups(home, sessionId, directory, files, false, lock);
+            b.replay(true);
+            return b;
+        } catch (IOException | RuntimeException e) {
+            if (lock != null) {
+                lock.close();
+            }
+            HELD.remove(key);
+            throw e;
+        }
+    }
+
+    private static boolean live(Path directory) throws IOException {
+        if (HELD.contains(directory.toRealPath().toString())) {
+            return true;
+        }
+        Path file = directory.resolve("lock");
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        try (FileChannel probe = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            FileLock got = probe.tryLock();
+            return got == null;
+        } catch (OverlappingFileLockException e) {
+            return true;
+        }
+    }
+
+    private static boolean makeDirectory(Path directory) throws IOException {
+        try {
+            Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+                throw new NotDirectoryException(directory.toString());
+            }
+            return false;
+        }
+    }
+
+    /** A session id as one safe file name: everything but {@code A-Z a-z 0-9 . _ -}, and a leading dot, is percent-encoded. */
+    private static String fileName(String sessionId) throws IOException {
+        StringBuilder out = new StringBuilder();
+        for (byte b : sessionId.getBytes(StandardCharsets.UTF_8)) {
+            char c = (char) (b & 0xff);
+            boolean plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' && out.length() > 0;
+            if (plain) {
+                out.append(c);
+            } else {
+                out.append('%').append(Character.forDigit(c >> 4, 16)).append(Character.forDigit(c & 15, 16));
+            }
+        }
+        if (out.length() == 0 || out.length() > NAME_MAX) {
+            throw new IOException("a session id needs 1 to " + NAME_MAX + " characters: " + sessionId);
+        }
+        return out.toString();
+    }
+
+    private static String sessionId(String fileName) {
+        byte[] out = new byte[fileName.length()];
+        int n = 0;
+        for (int i = 0; i < fileName.length(); i++) {
+            char c = fileName.charAt(i);
+            if (c == '%' && i + 2 < fileName.length()) {
+                out[n++] = (byte) (Character.digit(fileName.charAt(i + 1), 16) << 4 | Character.digit(fileName.charAt(i + 2), 16));
+                i += 2;
+            } else {
+                out[n++] = (byte) c;
+            }
+        }
+        return new String(out, 0, n, StandardCharsets.UTF_8);
+    }
+
+    /** The id these backups are kept under. */
+    public String sessionId() {
+        return sessionId;
+    }
+
+    /** Where they are: {@code <home>/backups/<sessionId>}. */
+    public Path directory() {
+        return directory;
+    }
+
+    public State state() {
+        return state;
+    }
+
+    /**
+     * Before the grant (K6-8, C30): notes {@code scopes} (the directories of subtree and children patterns, whose files are imaged at first
+     * touch) and images {@code exactPaths}, all made durable by one fdatasync.
+     */
+    public void preflight(List<byte[]> exactPaths, List<byte[]> scopes) throws IOException {
+        running();
+        long last = 0;
+        for (byte[] scope : scopes) {
+            append(SCOPE, named(scope, 0));
+            this.scopes.add(scope.clone());
+        }
+        for (byte[] path : exactPaths) {
+            Name name = name(path);
+            if (name == null) {
+                continue;
+            }
+            Entry e = entry(name);
+            synchronized (e) {
+                if (e.role == Entry.NONE || e.role == Entry.PREFLIGHT) {
+                    take(e, Entry.PREFLIGHT);
+                }
+            }
+        }
+        last = append(COMMIT, new byte[0]);
+        pack.sync(last);
+    }
+
+    /**
+     * First touch (K6-8, C31): takes the image of {@code path} itself — content and metadata, link text, a directory without its entries,
+     * or that nothing is there — and returns when it is durable. Cheap when done before; concurrent first touches of one path make one
+     * image and all wait for it. An image taken before the grant is taken again if the file changed since (H21). Must be followed by
+     * {@link #left}.
+     *
+     * @throws IOException if the image cannot be taken or made durable: the effect must not happen
+     */
+    public void image(byte[] path) throws IOException {
+        Name name = name(path);
+        if (name == null) {
+            return;
+        }
+        Entry e = entry(name);
+        synchronized (e) {
+            touch(e);
+            e.users++;
+        }
+        if (e.recordEnd > pack.durable()) {
+            try {
+                pack.sync(e.recordEnd);
+            } catch (IOException failed) {
+                synchronized (e) {
+                    e.users--;
+                }
+                throw failed;
+            }
+        }
+    }
+
+    /**
+     * Images everything at and below {@code path}, before a directory is renamed or deleted or an opaque child starts (K6-7); one
+     * fdatasync. Links are not followed; klock's own directory is left out. Must be followed by {@link #left} of the same path (or
+     * {@link #leftTree} after a child).
+     *
+     * @throws IOException also if it holds more than {@link #MAX_TREE_FILES} entries or {@link #MAX_TREE_BYTES} bytes; the message says how much
+     */
+    public void imageTree(byte[] path) throws IOException {
+        imageTree(path, MAX_TREE_FILES, MAX_TREE_BYTES);
+    }
+
+    /** {@link #imageTree(byte[])} with limits of the caller's. */
+    public void imageTree(byte[] path, int maxFiles, long maxBytes) throws IOException {
+        running();
+        Name root = name(path);
+        if (root == null) {
+            return;
+        }
+        List<Name> names = new ArrayList<>();
+        long bytes = 0;
+        int count = 0;
+        ArrayDeque<Name> open = new ArrayDeque<>();
+        open.add(root);
+        while (!open.isEmpty()) {
+            Name n = open.poll();
+            FileState s = FileState.look(files, n);
+            if (s.kind == FileState.ABSENT && n != root) {
+                continue;
+            }
+            count++;
+            bytes += s.kind == FileState.FILE ? s.size : 0;
+            if (count <= maxFiles) {
+                names.add(n);
+            }
+            if (s.kind == FileState.DIRECTORY) {
+                try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(n.bytes))) {
+                    for (Path child : list) {
+                        Name c = n.child(files.name(child.getFileName()));
+                        if (!c.equals(home)) {
+                            open.add(c);
+                        }
+                    }
+                } catch (java.nio.file.DirectoryIteratorException e) {
+                    throw e.getCause();
+                }
+            }
+        }
+        if (count > maxFiles || bytes > maxBytes) {
+            throw new IOException(root + " holds " + count + " entries and " + bytes + " bytes, more than can be imaged before it is changed ("
+                    + maxFiles + " entries, " + maxBytes + " bytes)");
+        }
+        append(TREE, named(root.bytes, 0));
+        for (Name n : names) {
+            Entry e = entry(n);
+            synchronized (e) {
+                if (e.role == Entry.TOUCHED) {
+                    again(e);
+                } else {
+                    touch(e);
+                }
+                if (n == root) {
+                    e.users++;
+                    e.withTree = true;
+                }
+            }
+        }
+        try {
+            pack.sync(pack.end());
+        } catch (IOException failed) {
+            Entry e = entry(root);
+            synchronized (e) {
+                e.users--;
+            }
+            throw failed;
+        }
+    }
+
+    /**
+     * One change of {@code path} is over: its descriptor was closed or the operation returned. Notes what is there now, so that a
+     * rollback can tell the session's work from other people's (C32). Never throws; costs a stat, and at most one hash of 64 KiB per
+     * path and 100 ms.
+     */
+    public void left(byte[] path) {
+        Entry e = entries.get(new Name(path));
+        if (e == null || e.role != Entry.TOUCHED || ending) {
+            return;
+        }
+        boolean tree = false;
+        synchronized (e) {
+            if (e.users > 0) {
+                e.users--;
+            }
+            if (e.users == 0) {
+                note(e);
+                tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
+                e.withTree = false;
+            }
+        }
+        if (tree) {
+            noteBelow(e.name);
+        }
+        long since;
+        synchronized (collected) {
+            since = collected.isEmpty() ? 0 : System.nanoTime() - collectedSinceNs;
+        }
+        if (since > COLLECT_NS) {
+            flush();
+        }
+    }
+
+    /**
+     * An opaque child is over (it and its descendants have ended): notes what it left at and below {@code path}, which was imaged by
+     * {@link #imageTree}. What was not there then counts as created by the session.
+     */
+    public void leftTree(byte[] path) {
+        Name root = name(path);
+        if (root == null || entries.get(root) == null) {
+            return;
+        }
+        try {
+            adopt(root);
+        } catch (IOException e) {
+            // What cannot be listed stays unknown to the rollback, which then keeps it and says so.
+            flush();
+        }
+        left(path);
+    }
+
+    /** The directory stayed (its rename failed, or a child worked in it): what is below is open no longer. */
+    private void noteBelow(Name root) {
+        for (Entry e : entries.values()) {
+            if (e.role == Entry.TOUCHED && e.name.below(root)) {
+                synchronized (e) {
+                    if (e.users == 0 && e.left == null) {
+                        note(e);
+                    }
+                }
+            }
+        }
+    }
+
+    private void adopt(Name directory) throws IOException {
+        if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
+            return;
+        }
+        List<Name> children = new ArrayList<>();
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
+            for (Path child : list) {
+                children.add(directory.child(files.name(child.getFileName())));
+            }
+        } catch (java.nio.file.DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        for (Name c : children) {
+            if (c.equals(home)) {
+                continue;
+            }
+            Entry e = entry(c);
+            synchronized (e) {
+                if (e.role != Entry.TOUCHED) {
+                    record(e, Entry.TOUCHED, FileState.absent(), -1);
+                    note(e);
+                }
+            }
+            adopt(c);
+        }
+    }
+
+    /** Writes the {@code left} notes that were only collected so far (no fsync). Cheap when there are none; call it now and then. */
+    public void flush() {
+        Entry[] late;
+        synchronized (collected) {
+            if (collected.isEmpty()) {
+                return;
+            }
+            late = collected.toArray(new Entry[0]);
+            collected.clear();
+        }
+        for (Entry e : late) {
+            synchronized (e) {
+                if (e.left != null && !e.leftOnDisk) {
+                    writeLeft(e);
+                }
+            }
+        }
+    }
+
+    /**
+     * Puts back everything this session changed and nobody else changed since (K6-5, C32), verifies it and marks the session
+     * {@link State#ROLLED_BACK}. Never throws for a single path, never follows a link, touches only recorded paths. Can be called again:
+     * after a crash or a failure it finishes; once complete it only reports. From its start on {@link #image} refuses. For a thread that
+     * holds none of the program's locks; durable on return if {@link RollbackReport#complete}.
+     */
+    public synchronized RollbackReport rollback() {
+        if (readOnly) {
+            throw new IllegalStateException("session " + sessionId + " was opened for reading");
+        }
+        flush();
+        ending = true;
+        Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN);
+        RollbackReport report = state == State.ROLLED_BACK || pack == null ? rollback.report(pack == null || state == State.ROLLED_BACK) : rollback.run();
+        if (report.complete() && state != State.ROLLED_BACK) {
+            state = State.ROLLED_BACK;
+        }
+        return report;
+    }
+
+    /** The session ended well: what it left is noted for every path, images stay for undo, the session is durably {@link State#DONE}. */
+    public void done() throws IOException {
+        end(State.DONE);
+    }
+
+    /** The session's lease is gone: its changes stay, unconfirmed, and so do the images (C45). */
+    public void keep() throws IOException {
+        end(State.KEPT);
+    }
+
+    private synchronized void end(State as) throws IOException {
+        running();
+        if (pack != null) {
+            for (Entry e : entries.values()) {
+                synchronized (e) {
+                    if (e.role == Entry.TOUCHED && (e.left == null || e.users > 0)) {
+                        e.users = 0;
+                        note(e);
+                    }
+                    if (e.ownMtime != 0) {
+                        append(OWN_MTIME, named(e.name.bytes, 8).putLong(e.ownMtime));
+                    }
+                }
+            }
+            flush();
+        }
+        ending = true;
+        pack.sync(append(END, new byte[] {(byte) as.ordinal()}));
+        state = as;
+    }
+
+    /** The paths recorded so far, sorted. Those with {@link Image#touched} are what a rollback cares for. */
+    public List<Image> images() {
+        List<Entry> sorted = sorted();
+        List<Image> list = new ArrayList<>(sorted.size());
+        for (Entry e : sorted) {
+            if (e.role == Entry.TOUCHED || e.role == Entry.PREFLIGHT) {
+                list.add(new Image(e.name.bytes, e.name.toString(), e.role == Entry.TOUCHED, e.image.describe(), e.image.kind == FileState.FILE,
+                        e.image.size, e.image.mode, e.image.mtime, e.image.sha, e.left == null ? null : e.left.describe()));
+            }
+        }
+        return list;
+    }
+
+    /**
+     * One recorded path.
+     *
+     * @param path    its bytes
+     * @param name    for people
+     * @param touched false: imaged before the grant and not changed by the session
+     * @param was     what was there, in words
+     * @param file    a regular file, so that {@link #copy} gives its content
+     * @param size    bytes
+     * @param mode    permission bits
+     * @param mtimeNs modification time, ns since the epoch
+     * @param sha256  of the content, null if not a file
+     * @param left    what the session left there, in words; null while unknown
+     */
+    public record Image(byte[] path, String name, boolean touched, String was, boolean file, long size, int mode, long mtimeNs, byte[] sha256, String left) {
+    }
+
+    /** The directories whose subtrees were declared (see {@link #preflight}). */
+    public List<byte[]> scopes() {
+        synchronized (scopes) {
+            return new ArrayList<>(scopes);
+        }
+    }
+
+    /**
+     * Writes the imaged content of {@code path} to {@code out}.
+     *
+     * @throws NoSuchFileException if there is no image of a file of that name
+     * @throws IOException         also if the image does not have its SHA-256 any more
+     */
+    public void copy(byte[] path, OutputStream out) throws IOException {
+        Entry e = entries.get(new Name(path));
+        if (e == null || e.image == null || e.contentAt < 0) {
+            throw new NoSuchFileException(Name.show(path), null, "no image of a file");
+        }
+        copy(e, out);
+    }
+
+    void copy(Entry e, OutputStream out) throws IOException {
+        MessageDigest digest = Sha256.digest();
+        pack.copy(e.contentAt, e.image.size, out, digest);
+        if (!Arrays.equals(digest.digest(), e.image.sha)) {
+            throw new IOException("the image is damaged: its SHA-256 is not the recorded one");
+        }
+    }
+
+    /** Releases the session; what it is stays on disk. A session that is still OPEN is one that crashed, for whoever comes next. */
+    @Override
+    public void close() throws IOException {
+        if (!readOnly) {
+            flush();
+        }
+        Pack p = pack;
+        if (p != null) {
+            p.close();
+        }
+        if (lock != null) {
+            lock.close();
+            HELD.remove(directory.toRealPath().toString());
+        }
+    }
+
+    // --- taking images
+
+    private void running() throws IOException {
+        if (readOnly) {
+            throw new IOException("session " + sessionId + " was opened for reading");
+        }
+        if (ending || state != State.OPEN) {
+            throw new IOException("session " + sessionId + " has ended; nothing can be changed under it any more");
+        }
+    }
+
+    /** Null if the kernel cannot have a file of that name: there is nothing to image, and the operation will fail by itself. */
+    private Name name(byte[] path) {
+        if (path.length == 0 || path[0] != '/') {
+            throw new IllegalArgumentException("not an absolute path: " + Name.show(path));
+        }
+        if (path.length >= PATH_MAX) {
+            return null;
+        }
+        int start = 0;
+        for (int i = 1; i <= path.length; i++) {
+            if (i == path.length || path[i] == '/') {
+                if (i - start - 1 > NAME_MAX) {
+                    return null;
+                }
+                start = i;
+            }
+        }
+        int end = path.length;
+        while (end > 1 && path[end - 1] == '/') {
+            end--;
+        }
+        return new Name(Arrays.copyOf(path, end));
+    }
+
+    private Entry entry(Name name) {
+        Entry e = entries.get(name);
+        if (e == null) {
+            Entry fresh = new Entry(name);
+            e = entries.putIfAbsent(name, fresh);
+            if (e == null) {
+                e = fresh;
+            }
+        }
+        return e;
+    }
+
+    /** Makes {@code e} TOUCHED and its change open. Holds e. */
+    private void touch(Entry e) throws IOException {
+        running();
+        if (e.role == Entry.TOUCHED) {
+            if (e.left != null) {
+                if (e.leftOnDisk) {
+                    append(TOUCH, named(e.name.bytes, 0));
+                }
+                e.open();
+            }
+            return;
+        }
+        if (e.name.equals(home) || e.name.below(home)) {
+            throw new IOException(e.name + " belongs to klock");
+        }
+        if (e.role != Entry.NONE && stillAsImaged(e)) {
+            above(e.name);
+            e.recordEnd = append(TOUCH, named(e.name.bytes, 0));
+            e.role = Entry.TOUCHED;
+            return;
+        }
+        take(e, Entry.TOUCHED);
+    }
+
+    /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
+    private void again(Entry e) throws IOException {
+        FileState now = FileState.look(files, e.name);
+        left(e, now);
+        index(now, e);
+        writeLeft(e);
+        append(TOUCH, named(e.name.bytes, 0));
+        e.open();
+        e.moved = true;
+    }
+
+    private boolean stillAsImaged(Entry e) throws IOException {
+        FileState now = FileState.look(files, e.name);
+        FileState was = e.image;
+        if (now.kind == FileState.ABSENT || was.kind == FileState.ABSENT) {
+            return now.kind == was.kind;
+        }
+        if (now.kind == FileState.DIRECTORY) {
+            return now.sameInode(was) && now.sameOwnerAndMode(was) && (e.role == Entry.IMPLIED || now.mtime == was.mtime);
+        }
+        return now.sameStat(was) && !was.racy();
+    }
+
+    /** Images e.name in the given role. Holds e. */
+    private void take(Entry e, int role) throws IOException {
+        if (role == Entry.TOUCHED) {
+            above(e.name);
+        }
+        for (int attempt = 1; ; attempt++) {
+            Path path = files.path(e.name.bytes);
+            FileState now = FileState.look(files, e.name, path);
+            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && movedHere(e.name, now)) {
+                e.moved = true;
+                now = FileState.absent();
+            }
+            if (now.kind != FileState.FILE) {
+                record(e, role, now, -1);
+                return;
+            }
+            Entry twin = role == Entry.TOUCHED ? twin(e, now) : null;
+            if (twin != null) {
+                record(e, role, twin.image, twin.contentAt);
+                return;
+            }
+            try {
+                content(e, role, now, path);
+                return;
+            } catch (Pack.Unstable changed) {
+                if (attempt == READ_ATTEMPTS) {
+                    throw new IOException("no image of " + e.name + " can be taken: it changes while it is read (" + changed.getMessage() + ")");
+                }
+            } catch (NoSuchFileException gone) {
+                if (attempt == READ_ATTEMPTS) {
+                    throw gone;
+                }
+            }
+        }
+    }
+
+    private void content(Entry e, int role, FileState now, Path path) throws IOException {
+        byte[] head = imageHead(e.name, role, now, -1);
+        byte[] sha = new byte[Sha256.LENGTH];
+        long at;
+        if (now.size <= SMALL) {
+            int size = (int) now.size;
+            byte[] data = new byte[size + Sha256.LENGTH];
+            try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
+                int n = 0;
+                while (n < size) {
+                    int got = in.read(data, n, size - n);
+                    if (got < 0) {
+                        throw new Pack.Unstable("it became shorter");
+                    }
+                    n += got;
+                }
+                if (in.read() >= 0) {
+                    throw new Pack.Unstable("it became longer");
+                }
+            }
+            stable(e.name, now, path);
+            MessageDigest digest = Sha256.digest();
+            digest.update(data, 0, size);
+            sha = digest.digest();
+            System.arraycopy(sha, 0, data, size, sha.length);
+            at = pack().append(IMAGE, head, data, data.length);
+        } else {
+            try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
+                at = pack().appendContent(IMAGE, head, new Checked(in, e.name, now, path), now.size, sha);
+            }
+        }
+        publish(e, role, now.withSha(sha), at);
+    }
+
+    private void stable(Name name, FileState before, Path path) throws IOException {
+        FileState after = FileState.look(files, name, path);
+        if (!after.sameStat(before)) {
+            throw new Pack.Unstable("size or times changed");
+        }
+    }
+
+    /** At its end, makes sure that the file is the one that was looked at: before the record that holds it is complete. */
+    private final class Checked extends InputStream {
+        private final InputStream in;
+        private final Name name;
+        private final FileState before;
+        private final Path path;
+
+        Checked(InputStream in, Name name, FileState before, Path path) {
+            this.in = in;
+            this.name = name;
+            this.before = before;
+            this.path = path;
+        }
+
+        @Override
+        public int read() throws IOException {
+            int b = in.read();
+            if (b < 0) {
+                stable(name, before, path);
+            }
+            return b;
+        }
+
+        @Override
+        public int read(byte[] b, int from, int length) throws IOException {
+            return in.read(b, from, length);
+        }
+    }
+
+    /** Notes the directories above something touched: the nearest one there is, and every one there is not. Holds the child's entry. */
+    private void above(Name name) throws IOException {
+        for (Name up = name.parent(); up != null; up = up.parent()) {
+            Entry e = entry(up);
+            synchronized (e) {
+                if (e.role >= Entry.IMPLIED) {
+                    return;
+                }
+                FileState s = FileState.look(files, up);
+                record(e, Entry.IMPLIED, s.kind == FileState.DIRECTORY && movedHere(up, s) ? FileState.absent() : s, -1);
+                if (s.kind != FileState.ABSENT) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Whether what is at {@code name} came there with a directory that this session renamed: then there was nothing here at its start. */
+    boolean movedHere(Name name, FileState now) throws IOException {
+        boolean below = false;
+        for (Name up = name.parent(); up != null && !below; up = up.parent()) {
+            Entry a = entries.get(up);
+            if (a != null && a.role == Entry.TOUCHED) {
+                below = a.image.kind != FileState.DIRECTORY || a.gone || !FileState.look(files, up).sameInode(a.image);
+            }
+        }
+        return below && knownElsewhere(name, now) != null;
+    }
+
+    /** The entry that {@code now}, found at {@code name}, was moved from, or null. */
+    Entry knownElsewhere(Name name, FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        if (candidates == null) {
+            return null;
+        }
+        Entry origin = null;
+        boolean known = leftAsIs(now);
+        for (Entry from : candidates) {
+            if (from.role != Entry.TOUCHED) {
+                continue;
+            }
+            boolean there = holds(from.name, now);
+            known |= now.couldBeMoved(from.image) || there && from.left == null;
+            if (!there && !from.name.equals(name)) {
+                origin = from;
+            }
+        }
+        return known ? origin : null;
+    }
+
+    /** The topmost component above {@code name} that is there and is not a directory, or null. */
+    Name blocked(Name name) {
+        Name found = null;
+        for (Name up = name.parent(); up != null; up = up.parent()) {
+            int mode = files.mode(up.bytes);
+            if (mode != 0 && (mode & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
+                found = up;
+            }
+        }
+        return found;
+    }
+
+    /** Whether a file is as the session last left it, wherever it is now. */
+    boolean leftAsIs(FileState now) {
+        FileState k = known.get(now.ino);
+        return k != null && now.couldBeMoved(k);
+    }
+
+    /** The state in which the session last left the file with this inode number, or null. */
+    FileState lastLeft(long ino) {
+        return known.get(ino);
+    }
+
+    private void left(Entry e, FileState now) {
+        e.left(now, order.incrementAndGet());
+        if (now.kind != FileState.ABSENT) {
+            known.put(now.ino, now);
+        }
+    }
+
+    /** Whether the object still is at {@code name}, not counting ways through links that were put above it later. */
+    private boolean holds(Name name, FileState object) {
+        try {
+            return blocked(name) == null && FileState.look(files, name).sameInode(object);
+        } catch (IOException unreachable) {
+            return false;
+        }
+    }
+
+    /** Another name of the same file that was imaged before: its image is what this one was, whatever was written since. */
+    private Entry twin(Entry e, FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        if (candidates == null) {
+            return null;
+        }
+        Entry twin = null;
+        boolean known = leftAsIs(now);
+        for (Entry other : candidates) {
+            if (other == e || other.role != Entry.TOUCHED) {
+                continue;
+            }
+            known |= now.couldBeMoved(other.image) || holds(other.name, now);
+            if (now.sameInode(other.image) && other.image.nlink > 1 && other.contentAt >= 0) {
+                twin = other;
+            }
+        }
+        return known ? twin : null;
+    }
+
+    private void record(Entry e, int role, FileState state, long contentAt) throws IOException {
+        append(e, imageHead(e.name, role, state, contentAt));
+        publish(e, role, state, contentAt);
+    }
+
+    private void append(Entry e, byte[] head) throws IOException {
+        pack().append(IMAGE, head, null, 0);
+    }
+
+    private void publish(Entry e, int role, FileState state, long contentAt) {
+        e.image = state;
+        e.contentAt = contentAt;
+        e.recordEnd = pack.end();
+        index(state, e);
+        e.role = role;
+    }
+
+    private void index(FileState state, Entry e) {
+        if (state.kind != FileState.FILE && state.kind != FileState.LINK && state.kind != FileState.DIRECTORY) {
+            return;
+        }
+        synchronized (scopes) {
+            Entry[] known = byInode.get(state.ino);
+            if (known == null) {
+                byInode.put(state.ino, new Entry[] {e});
+                return;
+            }
+            for (Entry k : known) {
+                if (k == e) {
+                    return;
+                }
+            }
+            Entry[] more = Arrays.copyOf(known, known.length + 1);
+            more[known.length] = e;
+            byInode.put(state.ino, more);
+        }
+    }
+
+    // --- what was left
+
+    /** Holds e. */
+    private void note(Entry e) {
+        FileState now;
+        try {
+            Path path = files.path(e.name.bytes);
+            now = FileState.look(files, e.name, path);
+            if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
+                long at = System.nanoTime();
+                if (e.leftCount < WRITTEN_AT_ONCE || at - e.hashedAtNs > HASH_PAUSE_NS) {
+                    e.hashedAtNs = at;
+                    byte[] sha = Sha256.of(path);
+                    if (FileState.look(files, e.name, path).sameStat(now)) {
+                        now = now.withSha(sha);
+                    }
+                }
+            }
+        } catch (IOException unknown) {
+            e.left = null;
+            return;
+        }
+        FileState before = e.prior == null ? e.image : e.prior;
+        boolean sameName = now.kind == FileState.ABSENT ? before.kind == FileState.ABSENT : now.sameInode(before);
+        left(e, now);
+        e.leftCount++;
+        if (!sameName || e.moved) {
+            e.moved = false;
+            index(now, e);
+            noteParent(e.name.parent());
+        }
+        if (e.leftCount <= WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE) {
+            writeLeft(e);
+            return;
+        }
+        boolean full;
+        synchronized (collected) {
+            if (collected.isEmpty()) {
+                collectedSinceNs = System.nanoTime();
+            }
+            collected.add(e);
+            full = collected.size() > COLLECTED;
+        }
+        if (full) {
+            writeLeft(e);
+        }
+    }
+
+    private void noteParent(Name parent) {
+        Entry p = parent == null ? null : entries.get(parent);
+        if (p == null) {
+            return;
+        }
+        synchronized (p) {
+            try {
+                FileState s = FileState.look(files, parent);
+                p.ownMtime = s.kind == FileState.DIRECTORY ? s.mtime : 0;
+            } catch (IOException unknown) {
+                p.ownMtime = 0;
+            }
+        }
+    }
+
+    /** Holds e. A note that cannot be written is only missed after a crash. */
+    private void writeLeft(Entry e) {
+        try {
+            ByteBuffer head = named(e.name.bytes, e.left.encodedLength());
+            e.left.encode(head);
+            append(LEFT, head);
+            e.leftOnDisk = true;
+        } catch (IOException unwritten) {
+            e.leftOnDisk = false;
+        }
+    }
+
+    // --- the pack
+
+    private Pack pack() throws IOException {
+        Pack p = pack;
+        if (p != null) {
+            return p;
+        }
+        synchronized (byInode) {
+            if (pack == null) {
+                Pack fresh = Pack.create(directory.resolve("pack"));
+                Pack.syncDirectory(directory.getParent());
+                byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
+                byte[] head = new byte[12 + id.length];
+                ByteBuffer.wrap(head).putInt(FORMAT).putLong(System.currentTimeMillis()).put(id);
+                fresh.append(BEGIN, head, null, 0);
+                pack = fresh;
+            }
+            return pack;
+        }
+    }
+
+    /** @return the pack's end after the record */
+    long append(int type, ByteBuffer head) throws IOException {
+        return append(type, head.array());
+    }
+
+    long append(int type, byte[] head) throws IOException {
+        Pack p = pack();
+        p.append(type, head, null, 0);
+        return p.end();
+    }
+
+    void sync() throws IOException {
+        pack.sync(pack.end());
+    }
+
+    /** A head that begins with a path, with room for {@code more} bytes. */
+    static ByteBuffer named(byte[] path, int more) {
+        return ByteBuffer.allocate(4 + path.length + more).putInt(path.length).put(path);
+    }
+
+    private static byte[] imageHead(Name name, int role, FileState state, long contentAt) {
+        ByteBuffer head = named(name.bytes, 12 + state.encodedLength());
+        head.putInt(role).putLong(contentAt);
+        state.encode(head);
+        return head.array();
+    }
+
+    List<Entry> sorted() {
+        List<Entry> sorted = new ArrayList<>();
+        for (Entry e : entries.values()) {
+            if (e.role != Entry.NONE) {
+                sorted.add(e);
+            }
+        }
+        sorted.sort(new java.util.Comparator<Entry>() {
+            @Override
+            public int compare(Entry a, Entry b) {
+                return a.name.compareTo(b.name);
+            }
+        });
+        return sorted;
+    }
+
+    Path aside(String kind, int index, Name name) throws IOException {
+        Path directory = this.directory.resolve(kind);
+        makeDirectory(directory);
+        String last = Name.show(name.last());
+        StringBuilder file = new StringBuilder();
+        file.append(index).append('-');
+        for (int i = 0; i < last.length() && i < 60; i++) {
+            char c = last.charAt(i);
+            file.append(c < 0x80 && (Character.isLetterOrDigit(c) || c == '.' || c == '_' || c == '-') ? c : '_');
+        }
+        return directory.resolve(file.toString());
+    }
+
+    // --- replay
+
+    private void replay(boolean deep) throws IOException {
+        Path file = directory.resolve("pack");
+        if (!Pack.exists(file)) {
+            return;
+        }
+        Replay replay = new Replay();
+        pack = Pack.open(file, readOnly, deep, replay);
+        recovered = true;
+        for (Entry e : entries.values()) {
+            if (e.contentAt >= 0) {
+                java.io.ByteArrayOutputStream sha = new java.io.ByteArrayOutputStream();
+                pack.copy(e.contentAt + e.image.size, Sha256.LENGTH, sha, null);
+                e.image = e.image.withSha(sha.toByteArray());
+            }
+        }
+    }
+
+    private final class Replay implements Pack.Reader {
+        private final Set<Long> damaged = new HashSet<>();
+
+        @Override
+        public void record(int type, ByteBuffer in, long dataAt, long dataLength, boolean intact) throws IOException {
+            switch (type) {
+                case BEGIN:
+                    if (in.getInt() != FORMAT) {
+                        throw new IOException(directory + " was written by another version of klock");
+                    }
+                    break;
+                case SCOPE:
+                    scopes.add(path(in));
+                    break;
+                case IMAGE:
+                    replayImage(in, dataAt, dataLength, intact);
+                    break;
+                case TOUCH: {
+                    Entry e = entry(new Name(path(in)));
+                    if (e.role == Entry.TOUCHED) {
+                        e.open();
+                    } else if (e.role != Entry.NONE) {
+                        e.role = Entry.TOUCHED;
+                    }
+                    break;
+                }
+                case LEFT: {
+                    Entry e = entry(new Name(path(in)));
+                    if (e.role != Entry.TOUCHED) {
+                        break;
+                    }
+                    left(e, FileState.decode(in));
+                    e.leftOnDisk = true;
+                    index(e.left, e);
+                    break;
+                }
+                case END:
+                    state = State.values()[in.get()];
+                    break;
+                case OWN_MTIME:
+                    entry(new Name(path(in))).ownMtime = in.getLong();
+                    break;
+                case IN_PLACE:
+                    entry(new Name(path(in))).inPlace = true;
+                    break;
+                case ROLLBACK:
+                    while (in.hasRemaining()) {
+                        entry(new Name(path(in))).timesDue = true;
+                    }
+                    break;
+                case OUTCOME: {
+                    Entry e = entry(new Name(path(in)));
+                    RollbackReport.Outcome outcome = RollbackReport.Outcome.values()[in.get()];
+                    byte[] detail = path(in);
+                    byte[] aside = path(in);
+                    e.outcome = new RollbackReport.Entry(e.name.bytes, outcome, detail.length == 0 ? null : new String(detail, StandardCharsets.UTF_8),
+                            aside.length == 0 ? null : directory.resolve(new String(aside, StandardCharsets.UTF_8)));
+                    break;
+                }
+                default:
+                    break;
+            }
+        }
+
+        private void replayImage(ByteBuffer in, long dataAt, long dataLength, boolean intact) {
+            Entry e = entry(new Name(path(in)));
+            int role = in.getInt();
+            long ref = in.getLong();
+            FileState image = FileState.decode(in);
+            if (e.role == Entry.TOUCHED && role != Entry.TOUCHED) {
+                return;
+            }
+            e.image = image;
+            e.contentAt = ref >= 0 ? ref : dataLength > 0 ? dataAt : -1;
+            if (!intact) {
+                damaged.add(dataAt);
+            }
+            e.damaged = damaged.contains(e.contentAt);
+            e.left = null;
+            e.role = role;
+            index(image, e);
+        }
+
+        private byte[] path(ByteBuffer in) {
+            byte[] path = new byte[in.getInt()];
+            in.get(path);
+            return path;
+        }
+    }
+}

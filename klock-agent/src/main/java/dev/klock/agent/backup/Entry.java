@@ -1,0 +1,69 @@
+package dev.klock.agent.backup;
+
+/** What a session knows of one path. Fields are guarded by the entry's monitor; monitors are taken child before parent, never the other way. */
+final class Entry {
+    /** Nothing recorded yet. */
+    static final int NONE = 0;
+    /** Imaged before the grant; the session has not touched it and a rollback leaves it alone (H21). */
+    static final int PREFLIGHT = 1;
+    /** A directory above something touched, or an absent one: its times are put back, or it goes when it is empty and ours. */
+    static final int IMPLIED = 2;
+    /** Touched: the image is what a rollback brings back. */
+    static final int TOUCHED = 3;
+
+    final Name name;
+    volatile int role;
+    FileState image;
+    /** Position of the content in the pack, -1 when there is none. */
+    long contentAt = -1;
+    /** The pack up to here must be durable before the effect. */
+    volatile long recordEnd;
+    /** Data of the image fails its checksum. */
+    boolean damaged;
+
+    /** Changes going on: {@code image} calls without their {@code left}. */
+    int users;
+    /** What the session left, null while it may be changing. */
+    volatile FileState left;
+    /** Order of {@link #left} among all. */
+    long leftAt;
+    /** The last known state of ours before it was touched again. */
+    volatile FileState prior;
+    boolean leftOnDisk;
+    int leftCount;
+    /** What was at the path when it was touched again is not known, so its directory counts as changed. */
+    boolean moved;
+    /** Everything below was opened with it, for a rename or an opaque child. */
+    boolean withTree;
+    long hashedAtNs;
+    /** An imaged directory that the session once removed or renamed: what is there now came later, whatever its inode number. */
+    volatile boolean gone;
+    /** For directories: mtime after the session's last change of what is in it; 0 if it made none. */
+    long ownMtime;
+
+    /** Outcome of an earlier, unfinished rollback, or null. */
+    RollbackReport.Entry outcome;
+    /** An earlier rollback began to write this file in place. */
+    boolean inPlace;
+    /** An earlier rollback decided to put back this directory's times. */
+    boolean timesDue;
+
+    Entry(Name name) {
+        this.name = name;
+    }
+
+    void left(FileState now, long at) {
+        left = now;
+        leftAt = at;
+        gone |= !now.sameInode(image);
+    }
+
+    /** The path is being changed (again). */
+    void open() {
+        if (left != null) {
+            prior = left;
+            left = null;
+        }
+        leftOnDisk = false;
+    }
+}

@@ -1,0 +1,105 @@
+package dev.klock.agent.backup;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** An absolute name as bytes, usable as a key; its order puts a directory just before everything below it. Immutable: the array is never changed. */
+final class Name implements Comparable<Name> {
+    final byte[] bytes;
+    private final int hash;
+
+    Name(byte[] bytes) {
+        this.bytes = bytes;
+        this.hash = Arrays.hashCode(bytes);
+    }
+
+    /** The directory that holds this name, null for the root. */
+    Name parent() {
+        int slash = lastSlash();
+        if (bytes.length <= 1) {
+            return null;
+        }
+        return new Name(slash <= 0 ? new byte[] {'/'} : Arrays.copyOf(bytes, slash));
+    }
+
+    /** The last component. */
+    byte[] last() {
+        return Arrays.copyOfRange(bytes, lastSlash() + 1, bytes.length);
+    }
+
+    /** {@code this/child}. */
+    Name child(byte[] child) {
+        int length = bytes.length == 1 ? 0 : bytes.length;
+        byte[] joined = Arrays.copyOf(bytes, length + 1 + child.length);
+        joined[length] = '/';
+        System.arraycopy(child, 0, joined, length + 1, child.length);
+        return new Name(joined);
+    }
+
+    /** Whether this name is strictly below {@code directory}. */
+    boolean below(Name directory) {
+        byte[] d = directory.bytes;
+        int length = d.length == 1 ? 0 : d.length;
+        return bytes.length > length + 1 && bytes[length] == '/' && Arrays.equals(bytes, 0, length, d, 0, length);
+    }
+
+    private int lastSlash() {
+        int i = bytes.length - 1;
+        while (i >= 0 && bytes[i] != '/') {
+            i--;
+        }
+        return i;
+    }
+
+    /** Component by component, so that {@code /a/b} comes before {@code /a/b/c} and both before {@code /a/b-}. */
+    @Override
+    public int compareTo(Name other) {
+        byte[] a = bytes;
+        byte[] b = other.bytes;
+        int n = Math.min(a.length, b.length);
+        for (int i = 0; i < n; i++) {
+            if (a[i] != b[i]) {
+                int x = a[i] == '/' ? 0 : 1 + (a[i] & 0xff);
+                int y = b[i] == '/' ? 0 : 1 + (b[i] & 0xff);
+                return x - y;
+            }
+        }
+        return a.length - b.length;
+    }
+
+    @Override
+    public boolean equals(Object o) {
+        return o instanceof Name && hash == ((Name) o).hash && Arrays.equals(bytes, ((Name) o).bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return hash;
+    }
+
+    /** For people: UTF-8 where it is UTF-8, control characters and stray bytes as {@code \xNN}. */
+    @Override
+    public String toString() {
+        return show(bytes);
+    }
+
+    static String show(byte[] bytes) {
+        String text = new String(bytes, StandardCharsets.UTF_8);
+        boolean plain = text.indexOf('\ufffd') < 0;
+        for (int i = 0; plain && i < text.length(); i++) {
+            plain = !Character.isISOControl(text.charAt(i));
+        }
+        if (plain) {
+            return text;
+        }
+        StringBuilder out = new StringBuilder();
+        for (byte b : bytes) {
+            if (b >= 0x20 && b < 0x7f) {
+                out.append((char) b);
+            } else {
+                out.append("\\x").append(Character.forDigit((b >> 4) & 15, 16)).append(Character.forDigit(b & 15, 16));
+            }
+        }
+        return out.toString();
+    }
+}

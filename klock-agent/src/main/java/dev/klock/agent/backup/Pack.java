@@ -1,0 +1,541 @@
+package dev.klock.agent.backup;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.util.zip.CRC32C;
+
+/**
+ * The append-only file of one session: records, each with its own checksums.
+ *
+ * <pre>
+ *   u32 mark 'KLKR' | u32 type | u32 length of head | u64 length of data | u32 CRC32C of (offset of this record, the fields before, head)
+ *   head
+ *   data, u32 CRC32C of data             (only when the length of data is not 0)
+ * </pre>
+ *
+ * All numbers are big-endian. The offset is part of the checksum, so that a record inside a backed-up file (a pack inside an image, say)
+ * is never mistaken for a record of this one. A record is valid from its last byte on; what a crash tore off is cut when the pack is
+ * opened again. A damaged record in the middle is skipped: the next mark whose checksum fits goes on.
+ *
+ * <p>Bytes count as safe after {@link #sync}. Threads that sync at the same time share one fdatasync. After a failed fdatasync nobody
+ * knows what is on disk, so the pack takes no more records (a second fdatasync would report success for pages the kernel has dropped).
+ *
+ * <p>An interrupt closes a FileChannel under its user, and first touches run on the program's threads: the channel is then opened
+ * again, the step repeated (records are written at known positions, so repeating is harmless), and the interrupt handed on.
+ *
+ * <p>Locks: the pack's monitor guards the tail; {@code commit} guards the group commit and is never held together with it. Monitors,
+ * not java.util.concurrent locks: whoever holds one is running or in a system call, never an unmounted virtual thread.
+ */
+final class Pack implements Closeable {
+    static final int FIXED = 24;
+    private static final int MARK = 0x4B4C4B52;
+    /** Longest head accepted when reading: names and link texts are at most a few KiB, lists of directories stay below this. */
+    private static final int MAX_HEAD = 1 << 26;
+    private static final int BUFFER = 1 << 18;
+
+    /** Called for each record, in order. */
+    interface Reader {
+        /**
+         * One record. {@code dataAt} is the position of its data in the pack.
+         *
+         * @param intact false if the data's checksum is wrong
+         */
+        void record(int type, ByteBuffer head, long dataAt, long dataLength, boolean intact) throws IOException;
+    }
+
+    /** The source of a streamed record did not have the announced length. */
+    static final class Unstable extends IOException {
+        private static final long serialVersionUID = 1;
+
+        Unstable(String message) {
+            super(message);
+        }
+    }
+
+    private final Path file;
+    private final boolean readOnly;
+    private final Object commit = new Object();
+    private FileChannel channel;
+    private ByteBuffer buffer;
+    /** Where the next byte goes; only inside a record ahead of {@link #end}. */
+    private long tail;
+    /** End of the last whole record: never goes back, so that what was durable stays so. */
+    private volatile long end;
+    private volatile long durable;
+    private volatile IOException broken;
+    private boolean syncing;
+
+    private Pack(Path file, boolean readOnly, FileChannel channel, long end) {
+        this.file = file;
+        this.readOnly = readOnly;
+        this.channel = channel;
+        this.tail = end;
+        this.end = end;
+        this.durable = end;
+    }
+
+    /** A new, empty pack, mode 0600, whose name is durable when this returns. */
+    static Pack create(Path file) throws IOException {
+        java.util.Set<StandardOpenOption> options = java.util.EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel channel = FileChannel.open(file, options, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Pack pack = new Pack(file, false, channel, 0);
+        syncDirectory(file.getParent());
+        return pack;
+    }
+
+    /**
+     * An existing pack, replayed into {@code reader}.
+     *
+     * @param readOnly leave a torn tail where it is, append nothing
+     * @param deep     check the data's checksums too, not only the heads' (reads everything)
+     */
+    static Pack open(Path file, boolean readOnly, boolean deep, Reader reader) throws IOException {
+        FileChannel channel = readOnly ? FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)
+                : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        try {
+            Pack pack = new Pack(file, readOnly, channel, channel.size());
+            pack.replay(deep, reader);
+            return pack;
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    static void syncDirectory(Path directory) throws IOException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try (FileChannel c = FileChannel.open(directory, StandardOpenOption.READ)) {
+                    c.force(true);
+                    return;
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Position after the last record. */
+    long end() {
+        return end;
+    }
+
+    /** Everything before this position is safe. */
+    long durable() {
+        return durable;
+    }
+
+    /**
+     * Appends one record whose data is in memory; it survives the death of the process when this returns, and power loss after
+     * {@link #sync}. On an error the pack is as before.
+     *
+     * @return position of the data
+     */
+    long append(int type, byte[] head, byte[] data, int dataLength) throws IOException {
+        synchronized (this) {
+            long start = begin();
+            try {
+                putHead(start, type, head, dataLength);
+                if (dataLength > 0) {
+                    CRC32C crc = new CRC32C();
+                    crc.update(data, 0, dataLength);
+                    put(data, 0, dataLength);
+                    putInt((int) crc.getValue());
+                }
+                flush();
+                end = tail;
+                return start + FIXED + head.length;
+            } catch (IOException | RuntimeException e) {
+                cut(start);
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Appends a record with {@code size} bytes of {@code in} followed by their SHA-256.
+     *
+     * @param sha receives the digest
+     * @return position of the data
+     * @throws Unstable if {@code in} has more or fewer bytes
+     */
+    long appendContent(int type, byte[] head, InputStream in, long size, byte[] sha) throws IOException {
+        synchronized (this) {
+            long start = begin();
+            try {
+                putHead(start, type, head, size + Sha256.LENGTH);
+                CRC32C crc = new CRC32C();
+                MessageDigest digest = Sha256.digest();
+                byte[] chunk = new byte[BUFFER];
+                long left = size;
+                while (left > 0) {
+                    int n = in.read(chunk, 0, (int) Math.min(left, chunk.length));
+                    if (n < 0) {
+                        throw new Unstable("it became shorter");
+                    }
+                    crc.update(chunk, 0, n);
+                    digest.update(chunk, 0, n);
+                    put(chunk, 0, n);
+                    left -= n;
+                }
+                if (in.read() >= 0) {
+                    throw new Unstable("it became longer");
+                }
+                System.arraycopy(digest.digest(), 0, sha, 0, Sha256.LENGTH);
+                crc.update(sha, 0, Sha256.LENGTH);
+                put(sha, 0, Sha256.LENGTH);
+                putInt((int) crc.getValue());
+                flush();
+                end = tail;
+                return start + FIXED + head.length;
+            } catch (IOException | RuntimeException e) {
+                cut(start);
+                throw e;
+            }
+        }
+    }
+
+    /** Returns once everything appended before {@code position} is safe. Uninterruptible. */
+    void sync(long position) throws IOException {
+        boolean interrupted = false;
+        try {
+            synchronized (commit) {
+                while (true) {
+                    if (durable >= position) {
+                        return;
+                    }
+                    if (broken != null) {
+                        throw new IOException("the backups' disk failed before: " + broken.getMessage(), broken);
+                    }
+                    if (!syncing) {
+                        syncing = true;
+                        break;
+                    }
+                    try {
+                        commit.wait();
+                    } catch (InterruptedException e) {
+                        interrupted = true;
+                    }
+                }
+            }
+            lead();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void lead() throws IOException {
+        long target = end;
+        IOException failure = null;
+        try {
+            force();
+        } catch (IOException e) {
+            failure = e;
+        }
+        synchronized (commit) {
+            syncing = false;
+            if (failure == null) {
+                durable = target;
+            } else if (broken == null) {
+                broken = failure;
+            }
+            commit.notifyAll();
+        }
+        if (failure != null) {
+            throw new IOException("the backups could not be made durable: " + failure.getMessage(), failure);
+        }
+    }
+
+    private void force() throws IOException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                FileChannel c = channel();
+                try {
+                    c.force(false);
+                    return;
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    reopen(c, e);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Copies {@code length} bytes at {@code position} to {@code out} and, if not null, into {@code digest}. */
+    void copy(long position, long length, OutputStream out, MessageDigest digest) throws IOException {
+        ByteBuffer chunk = ByteBuffer.allocate((int) Math.min(Math.max(length, 1), BUFFER));
+        long at = position;
+        long left = length;
+        while (left > 0) {
+            chunk.clear().limit((int) Math.min(left, chunk.capacity()));
+            int n = readAt(chunk, at);
+            if (n <= 0) {
+                throw new IOException("the pack ends inside an image");
+            }
+            if (digest != null) {
+                digest.update(chunk.array(), 0, n);
+            }
+            if (out != null) {
+                out.write(chunk.array(), 0, n);
+            }
+            at += n;
+            left -= n;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        synchronized (this) {
+            if (broken == null) {
+                broken = new IOException("the session's backups are closed");
+            }
+            channel.close();
+        }
+    }
+
+    private long begin() throws IOException {
+        if (broken != null) {
+            throw new IOException("the backups take no more images: " + broken.getMessage(), broken);
+        }
+        if (readOnly) {
+            throw new IOException("this session was opened for reading");
+        }
+        if (buffer == null) {
+            buffer = ByteBuffer.allocateDirect(BUFFER);
+        }
+        return end;
+    }
+
+    private void putHead(long start, int type, byte[] head, long dataLength) throws IOException {
+        buffer.putInt(MARK).putInt(type).putInt(head.length).putLong(dataLength).putInt(headCheck(start, type, head, dataLength));
+        put(head, 0, head.length);
+    }
+
+    private static int headCheck(long start, int type, byte[] head, long dataLength) {
+        CRC32C crc = new CRC32C();
+        byte[] fields = new byte[24];
+        ByteBuffer.wrap(fields).putLong(start).putInt(type).putInt(head.length).putLong(dataLength);
+        crc.update(fields, 0, fields.length);
+        crc.update(head, 0, head.length);
+        return (int) crc.getValue();
+    }
+
+    private void putInt(int value) throws IOException {
+        if (buffer.remaining() < 4) {
+            flush();
+        }
+        buffer.putInt(value);
+    }
+
+    private void put(byte[] bytes, int from, int length) throws IOException {
+        int at = from;
+        int left = length;
+        while (left > 0) {
+            if (!buffer.hasRemaining()) {
+                flush();
+            }
+            int n = Math.min(left, buffer.remaining());
+            buffer.put(bytes, at, n);
+            at += n;
+            left -= n;
+        }
+    }
+
+    private void flush() throws IOException {
+        buffer.flip();
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (buffer.hasRemaining()) {
+                FileChannel c = channel();
+                int before = buffer.position();
+                try {
+                    tail += c.write(buffer, tail);
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    buffer.position(before);
+                    reopen(c, e);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        buffer.clear();
+    }
+
+    /** Takes back a record that could not be written whole. */
+    private void cut(long start) {
+        buffer.clear();
+        tail = start;
+        boolean interrupted = Thread.interrupted();
+        try {
+            channel().truncate(start);
+        } catch (IOException e) {
+            broken = e;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private FileChannel channel() {
+        synchronized (commit) {
+            return channel;
+        }
+    }
+
+    /** Replaces a channel that an interrupt closed; {@code cause} is thrown on if the pack itself was closed. */
+    private void reopen(FileChannel closed, ClosedChannelException cause) throws IOException {
+        synchronized (commit) {
+            if (broken != null) {
+                throw cause;
+            }
+            if (channel == closed) {
+                channel = readOnly ? FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)
+                        : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+            }
+        }
+    }
+
+    private int readAt(ByteBuffer target, long position) throws IOException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                FileChannel c = channel();
+                int before = target.position();
+                try {
+                    return c.read(target, position);
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    target.position(before);
+                    reopen(c, e);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void replay(boolean deep, Reader reader) throws IOException {
+        long size = end;
+        long at = 0;
+        long valid = 0;
+        ByteBuffer fixed = ByteBuffer.allocate(FIXED);
+        while (at + FIXED <= size) {
+            ByteBuffer head = head(at, size, fixed);
+            if (head == null) {
+                at = nextMark(at + 1, size);
+                continue;
+            }
+            int type = fixed.getInt(4);
+            long dataLength = fixed.getLong(12);
+            long dataAt = at + FIXED + head.capacity();
+            long next = dataAt + (dataLength == 0 ? 0 : dataLength + 4);
+            if (next > size) {
+                at = nextMark(at + 1, size);
+                continue;
+            }
+            reader.record(type, head, dataAt, dataLength, !deep || dataLength == 0 || intact(dataAt, dataLength));
+            at = next;
+            valid = next;
+        }
+        if (!readOnly && valid < size) {
+            channel.truncate(valid);
+            channel.force(true);
+        }
+        tail = valid;
+        end = valid;
+        durable = valid;
+    }
+
+    /** The head of the record at {@code at}, null if there is no valid one. */
+    private ByteBuffer head(long at, long size, ByteBuffer fixed) throws IOException {
+        fixed.clear();
+        readFully(fixed, at);
+        int length = fixed.getInt(8);
+        long dataLength = fixed.getLong(12);
+        if (fixed.getInt(0) != MARK || length < 0 || length > MAX_HEAD || length > size - at - FIXED || dataLength < 0 || dataLength > size) {
+            return null;
+        }
+        ByteBuffer head = ByteBuffer.allocate(length);
+        readFully(head, at + FIXED);
+        head.flip();
+        return headCheck(at, fixed.getInt(4), head.array(), dataLength) == fixed.getInt(20) ? head : null;
+    }
+
+    private boolean intact(long dataAt, long dataLength) throws IOException {
+        CRC32C crc = new CRC32C();
+        ByteBuffer chunk = ByteBuffer.allocate((int) Math.min(dataLength, BUFFER));
+        long left = dataLength;
+        long at = dataAt;
+        while (left > 0) {
+            chunk.clear().limit((int) Math.min(left, chunk.capacity()));
+            readFully(chunk, at);
+            crc.update(chunk.array(), 0, chunk.limit());
+            at += chunk.limit();
+            left -= chunk.limit();
+        }
+        ByteBuffer sum = ByteBuffer.allocate(4);
+        readFully(sum, at);
+        return sum.getInt(0) == (int) crc.getValue();
+    }
+
+    private long nextMark(long from, long size) throws IOException {
+        ByteBuffer chunk = ByteBuffer.allocate(BUFFER);
+        long at = from;
+        while (at + FIXED <= size) {
+            chunk.clear().limit((int) Math.min(chunk.capacity(), size - at));
+            readFully(chunk, at);
+            int last = chunk.limit() - 4;
+            for (int i = 0; i <= last; i++) {
+                if (chunk.getInt(i) == MARK) {
+                    return at + i;
+                }
+            }
+            at += last + 1;
+        }
+        return size;
+    }
+
+    private void readFully(ByteBuffer target, long position) throws IOException {
+        long at = position;
+        while (target.hasRemaining()) {
+            int n = readAt(target, at);
+            if (n < 0) {
+                throw new IOException("the pack became shorter while it was read");
+            }
+            at += n;
+        }
+    }
+
+    static boolean exists(Path file) {
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
+    }
+}

@@ -1,0 +1,940 @@
+package dev.klock.agent.backup;
+
+import dev.klock.agent.backup.RollbackReport.Outcome;
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One run of a rollback.
+ *
+ * <p>First everything is looked at and decided, then done in an order in which nothing stands in the way of anything else:
+ * <ol>
+ *   <li>decide, from the top down: unchanged, ours (still as the session left it), attributed (the session may have been changing it when it
+ *       ended), or theirs (C32);
+ *   <li>what the session made goes, from the leaves up; directories only if empty;
+ *   <li>directories come back, from the top down, mode 0700;
+ *   <li>files and links: written beside, verified, fsynced, renamed over; files with several names in place, so that they stay one file;
+ *   <li>modes, owners and times of directories, from the leaves up; directories are fsynced;
+ *   <li>outcomes are recorded.
+ * </ol>
+ * Every step may be interrupted by the end of the process: the next run decides anew and finds what is done already equal to its image.
+ * Only two things would look like somebody else's work and are therefore noted before they happen: which directories get their
+ * times back (restoring changes them), and a file that is about to be written in place.
+ */
+final class Rollback {
+    private static final int OURS = 1;
+    private static final int ATTRIBUTED = 2;
+    private static final int THEIRS = 3;
+
+    private static final int NOTHING = 0;
+    private static final int REMOVE = 1;
+    private static final int REPLACE = 2;
+    private static final int MAKE = 3;
+    private static final int WRITE = 4;
+    private static final int METADATA = 5;
+
+    /** Largest content that is copied, not linked, before an attributed file gives way. */
+    private static final long MAX_DISPLACED_COPY = 64L << 20;
+
+    /** Files looked through when the other name of a hard-linked one is searched. */
+    private static final int MAX_STRANGERS = 2_000_000;
+
+    private static final class Plan {
+        final Entry e;
+        final int index;
+        FileState now;
+        int owner = OURS;
+        int action = NOTHING;
+        boolean times;
+        Outcome outcome;
+        String detail;
+        Path aside;
+
+        Plan(Entry e, int index) {
+            this.e = e;
+            this.index = index;
+        }
+
+        void fail(Exception reason) {
+            outcome = Outcome.FAILED;
+            detail = reason(reason);
+            action = NOTHING;
+        }
+
+        void note(String more) {
+            detail = detail == null ? more : detail + "; " + more;
+        }
+    }
+
+    private final Backups backups;
+    private final HostFiles files;
+    private final Map<Name, Entry> entries;
+    private final boolean crashed;
+    private final List<Plan> plans = new ArrayList<>();
+    private final Map<Name, Plan> byName = new HashMap<>();
+    private final Map<Long, Plan> openInodes = new HashMap<>();
+    private final Map<Long, Name> groups = new HashMap<>();
+    /** Files found by inode, when the other name of a hard-linked one is looked for; null before. */
+    private Map<Long, Name> strangers;
+    private final Set<Name> changed = new TreeSet<>();
+    private int verified;
+
+    Rollback(Backups backups, Map<Name, Entry> entries, boolean crashed) {
+        this.backups = backups;
+        this.files = backups.files;
+        this.entries = entries;
+        this.crashed = crashed;
+    }
+
+    /** What earlier runs recorded. */
+    RollbackReport report(boolean recorded) {
+        List<RollbackReport.Entry> list = new ArrayList<>();
+        for (Entry e : backups.sorted()) {
+            if (e.outcome != null) {
+                list.add(e.outcome);
+            }
+        }
+        return new RollbackReport(list, 0, recorded);
+    }
+
+    RollbackReport run() {
+        List<Entry> sorted = backups.sorted();
+        for (int i = 0; i < sorted.size(); i++) {
+            Entry e = sorted.get(i);
+            if (e.role == Entry.TOUCHED || e.role == Entry.IMPLIED) {
+                Plan p = new Plan(e, i);
+                plans.add(p);
+                byName.put(e.name, p);
+            }
+        }
+        gather();
+        for (Plan p : plans) {
+            decide(p);
+        }
+        noteTimes();
+        unlock();
+        for (int i = plans.size() - 1; i >= 0; i--) {
+            remove(plans.get(i));
+        }
+        for (Plan p : plans) {
+            make(p);
+        }
+        for (Plan p : plans) {
+            write(p, false);
+        }
+        for (Plan p : plans) {
+            write(p, true);
+        }
+        for (int i = plans.size() - 1; i >= 0; i--) {
+            finishDirectory(plans.get(i));
+        }
+        return conclude();
+    }
+
+    // --- deciding
+
+    private void gather() {
+        for (Plan p : plans) {
+            if (p.e.role == Entry.TOUCHED && (p.e.left == null || p.e.users > 0) && backups.blocked(p.e.name) == null) {
+                try {
+                    FileState s = FileState.look(files, p.e.name);
+                    if (s.kind == FileState.FILE && s.nlink > 1) {
+                        openInodes.put(s.ino, p);
+                    }
+                } catch (IOException unknown) {
+                    // decide() meets it again and says so.
+                    p.now = null;
+                }
+            }
+        }
+    }
+
+    private void decide(Plan p) {
+        Entry e = p.e;
+        FileState image = e.image;
+        try {
+            Name wall = backups.blocked(e.name);
+            if (wall != null) {
+                Plan w = byName.get(wall);
+                boolean gives = w != null && w.e.role == Entry.TOUCHED && w.owner != THEIRS && w.outcome != Outcome.FAILED;
+                if (!gives && e.role == Entry.TOUCHED && (files.mode(wall.bytes) & FileState.TYPE_BITS) == FileState.LINK_BITS) {
+                    p.outcome = Outcome.FAILED;
+                    p.detail = wall + " is a symbolic link now and is not followed";
+                    return;
+                }
+                p.now = FileState.absent();
+            } else {
+                p.now = FileState.look(files, e.name);
+            }
+        } catch (IOException unreadable) {
+            if (e.role == Entry.TOUCHED) {
+                p.fail(unreadable);
+            }
+            return;
+        }
+        FileState now = p.now;
+        if (e.outcome != null && e.outcome.outcome() != Outcome.FAILED) {
+            p.outcome = e.outcome.outcome();
+            p.detail = e.outcome.detail();
+            p.aside = e.outcome.aside();
+            p.times = e.timesDue && now.kind == FileState.DIRECTORY;
+            return;
+        }
+        if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {
+            p.times = e.timesDue || crashed || movedAbout(e) || now.mtime == image.mtime || now.mtime == e.ownMtime
+                    || e.left != null && e.users == 0 && now.mtime == e.left.mtime;
+        }
+        if (e.role != Entry.TOUCHED) {
+            return;
+        }
+        try {
+            boolean same = sameContent(now, e);
+            if (same && image.nlink > 1 && now.kind == FileState.FILE && now.sameInode(image)) {
+                groups.put(image.ino, e.name);
+            }
+            if (same && sameMetadata(now, image)) {
+                p.outcome = Outcome.UNCHANGED;
+                return;
+            }
+            p.owner = owner(e, now);
+            if (p.owner == THEIRS && now.kind != FileState.ABSENT && backups.movedHere(e.name, now)) {
+                p.owner = OURS;
+            }
+            if (p.owner == THEIRS) {
+                keepTheirs(p, "changed by someone else since: now " + now.describe() + ", was " + image.describe());
+                p.times = false;
+                return;
+            }
+            if (same) {
+                p.action = METADATA;
+            } else if (image.kind == FileState.ABSENT) {
+                p.action = REMOVE;
+            } else if (image.kind == FileState.DIRECTORY) {
+                p.action = now.kind == FileState.ABSENT ? MAKE : REPLACE;
+            } else {
+                p.action = now.kind == FileState.DIRECTORY ? REPLACE : WRITE;
+            }
+        } catch (IOException unreadable) {
+            p.fail(unreadable);
+        }
+    }
+
+    private boolean sameContent(FileState now, Entry e) throws IOException {
+        FileState image = e.image;
+        if (now.kind != image.kind) {
+            return false;
+        }
+        switch (now.kind) {
+            case FileState.FILE:
+                if (now.size != image.size || image.nlink > 1 && !now.sameInode(image)) {
+                    return false;
+                }
+                return now.sameStat(image) && !image.racy() || Arrays.equals(Sha256.of(files.path(e.name.bytes)), image.sha);
+            case FileState.LINK:
+                return Arrays.equals(now.link, image.link);
+            case FileState.CHARACTER_DEVICE:
+            case FileState.BLOCK_DEVICE:
+                return now.rdev == image.rdev;
+            default:
+                return true;
+        }
+    }
+
+    private static boolean sameMetadata(FileState now, FileState image) {
+        return now.kind == FileState.ABSENT || now.sameOwnerAndMode(image) && (now.kind == FileState.DIRECTORY || now.mtime == image.mtime);
+    }
+
+    private int owner(Entry e, FileState now) throws IOException {
+        if (e.inPlace && now.kind == FileState.FILE && now.sameInode(e.image)) {
+            return OURS;
+        }
+        FileState left = e.users > 0 ? null : left(e);
+        if (left == null) {
+            return e.prior != null && now.sameStat(e.prior) && !e.prior.racy() ? OURS : ATTRIBUTED;
+        }
+        if (now.kind != left.kind) {
+            return THEIRS;
+        }
+        switch (now.kind) {
+            case FileState.ABSENT:
+                return OURS;
+            case FileState.FILE:
+                return fileOwner(e, now, left);
+            case FileState.LINK:
+                return Arrays.equals(now.link, left.link) ? OURS : THEIRS;
+            case FileState.DIRECTORY:
+                return now.sameInode(left) && now.sameOwnerAndMode(left) ? OURS : THEIRS;
+            default:
+                return now.sameInode(left) ? OURS : THEIRS;
+        }
+    }
+
+    private int fileOwner(Entry e, FileState now, FileState left) throws IOException {
+        boolean sameStat = now.sameStat(left);
+        if (sameStat && (!left.racy() || left.sha == null)) {
+            return OURS;
+        }
+        if (left.sha != null && left.size == now.size && Arrays.equals(Sha256.of(files.path(e.name.bytes)), left.sha)) {
+            return OURS;
+        }
+        if (sameStat) {
+            return THEIRS;
+        }
+        FileState other = backups.lastLeft(now.ino);
+        if (other != null && other != left && now.couldBeMoved(other)
+                && (other.sha == null || Arrays.equals(Sha256.of(files.path(e.name.bytes)), other.sha))) {
+            return OURS;
+        }
+        boolean onlyInodeChanged = now.sameInode(left) && now.size == left.size && now.mtime == left.mtime && left.sha == null;
+        return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) ? ATTRIBUTED : THEIRS;
+    }
+
+    /** What the session left at e: nothing, too, when it later removed or renamed a directory above. */
+    private FileState left(Entry e) {
+        for (Name up = e.name.parent(); up != null; up = up.parent()) {
+            Entry a = entries.get(up);
+            if (a != null && a.users == 0 && a.left != null && a.left.kind == FileState.ABSENT && (e.left == null || a.leftAt > e.leftAt)) {
+                return a.left;
+            }
+        }
+        return e.left;
+    }
+
+    /** Whether the session renamed or removed this directory or one above it: then its times are not what anybody else made them. */
+    private boolean movedAbout(Entry e) {
+        boolean gone = e.gone;
+        for (Name up = e.name.parent(); up != null && !gone; up = up.parent()) {
+            Entry a = entries.get(up);
+            gone = a != null && a.gone && a.role == Entry.TOUCHED;
+        }
+        return gone;
+    }
+
+    private void noteTimes() {
+        int length = 0;
+        for (Plan p : plans) {
+            length += p.times ? 4 + p.e.name.bytes.length : 0;
+        }
+        ByteBuffer head = ByteBuffer.allocate(length);
+        for (Plan p : plans) {
+            if (p.times) {
+                head.putInt(p.e.name.bytes.length).put(p.e.name.bytes);
+            }
+        }
+        try {
+            backups.append(Backups.ROLLBACK, head);
+            backups.sync();
+        } catch (IOException full) {
+            // A second run would then leave these directories' times alone; everything else is decided from what is there.
+            return;
+        }
+    }
+
+    /** The session may have made its own directories unwritable; to undo what is in them they must be writable until the end. */
+    private void unlock() {
+        for (Plan p : plans) {
+            if (p.e.role == Entry.TOUCHED && p.now != null && p.now.kind == FileState.DIRECTORY && p.owner != THEIRS
+                    && (p.action == METADATA || p.action == REMOVE || p.action == REPLACE) && (p.now.mode & 0700) != 0700
+                    && backups.blocked(p.e.name) == null) {
+                try {
+                    chmod(files.path(p.e.name.bytes), p.now.mode | 0700);
+                } catch (IOException e) {
+                    p.note("could not be made writable: " + reason(e));
+                }
+            }
+        }
+    }
+
+    // --- doing
+
+    private void remove(Plan p) {
+        Entry e = p.e;
+        if (e.role == Entry.IMPLIED && e.image.kind == FileState.ABSENT && p.now != null && p.now.kind == FileState.DIRECTORY) {
+            removeImplied(p);
+            return;
+        }
+        boolean replacedDirectory = p.now != null && p.now.kind == FileState.DIRECTORY && p.owner != THEIRS && p.outcome != Outcome.FAILED
+                && e.role == Entry.TOUCHED && (e.image.kind != FileState.DIRECTORY || movedAbout(e) || !p.now.sameInode(e.image));
+        if (p.action != REMOVE && p.action != REPLACE && !replacedDirectory) {
+            return;
+        }
+        try {
+            Name wall = backups.blocked(e.name);
+            if (wall != null) {
+                if (p.action == REMOVE) {
+                    throw new IOException(wall + " is not a directory any more and is not followed");
+                }
+                return;
+            }
+            if (replacedDirectory) {
+                sweep(e.name);
+            }
+            if (p.action != REMOVE && p.action != REPLACE) {
+                return;
+            }
+            Path path = files.path(e.name.bytes);
+            if (p.now.kind != FileState.DIRECTORY) {
+                displace(p, path);
+            }
+            try {
+                Files.deleteIfExists(path);
+            } catch (DirectoryNotEmptyException notOurs) {
+                keepTheirs(p, "the session's directory holds what the session did not make");
+                return;
+            }
+            changed.add(e.name.parent());
+            if (p.action == REMOVE) {
+                p.outcome = Outcome.REMOVED;
+            } else {
+                p.action = e.image.kind == FileState.DIRECTORY ? MAKE : WRITE;
+            }
+        } catch (IOException failed) {
+            p.fail(failed);
+        }
+    }
+
+    private void removeImplied(Plan p) {
+        boolean ours = false;
+        for (Plan below : plans) {
+            ours |= below.outcome == Outcome.REMOVED && below.e.name.below(p.e.name);
+        }
+        if (ours && backups.blocked(p.e.name) == null) {
+            try {
+                Files.delete(files.path(p.e.name.bytes));
+                p.outcome = Outcome.REMOVED;
+                changed.add(p.e.name.parent());
+            } catch (IOException stays) {
+                p.detail = reason(stays);
+            }
+        }
+    }
+
+    /** Below a directory the session renamed to here: removes what came with it and will be, or is, back in its old place. */
+    private void sweep(Name directory) throws IOException {
+        List<Name> children = new ArrayList<>();
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
+            for (Path child : list) {
+                children.add(directory.child(files.name(child.getFileName())));
+            }
+        } catch (java.nio.file.DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        for (Name child : children) {
+            if (byName.containsKey(child) && byName.get(child).e.role == Entry.TOUCHED) {
+                continue;
+            }
+            FileState now = FileState.look(files, child);
+            Entry from = now.kind == FileState.ABSENT ? null : backups.knownElsewhere(child, now);
+            Plan origin = from == null ? null : byName.get(from.name);
+            if (origin == null || origin.owner == THEIRS || origin.outcome == Outcome.FAILED) {
+                continue;
+            }
+            Path path = files.path(child.bytes);
+            if (now.kind == FileState.DIRECTORY) {
+                if ((now.mode & 0700) != 0700) {
+                    chmod(path, now.mode | 0700);
+                }
+                sweep(child);
+                try {
+                    Files.delete(path);
+                } catch (DirectoryNotEmptyException notOurs) {
+                    chmod(path, now.mode);
+                }
+            } else if (intact(from)) {
+                Files.delete(path);
+            }
+            changed.add(directory);
+        }
+    }
+
+    private boolean intact(Entry from) {
+        if (from.contentAt < 0) {
+            return from.image.kind != FileState.FIFO && from.image.kind != FileState.SOCKET;
+        }
+        try {
+            backups.copy(from, OutputStream.nullOutputStream());
+            return !from.damaged;
+        } catch (IOException damaged) {
+            return false;
+        }
+    }
+
+    /** Keeps what is about to give way at an attributed path: it may be somebody else's after all. */
+    private void displace(Plan p, Path path) throws IOException {
+        FileState now = p.now;
+        if (p.owner != ATTRIBUTED || now.kind != FileState.FILE || now.size == 0) {
+            return;
+        }
+        Path aside = backups.aside("displaced", p.index, p.e.name);
+        if (Files.exists(aside, LinkOption.NOFOLLOW_LINKS)) {
+            p.aside = aside;
+            return;
+        }
+        try {
+            if (now.nlink > 1) {
+                throw new IOException("a file with several names is restored in place, so another name would change with it");
+            }
+            Files.createLink(aside, path);
+        } catch (IOException | UnsupportedOperationException copied) {
+            if (now.size > MAX_DISPLACED_COPY) {
+                p.note("what was there was too large to be kept");
+                return;
+            }
+            Files.deleteIfExists(aside);
+            try (OutputStream out = Files.newOutputStream(aside, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                    java.io.InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
+                in.transferTo(out);
+            }
+        }
+        p.aside = aside;
+        p.note("the session was still changing it; what was there is kept");
+    }
+
+    private void make(Plan p) {
+        if (p.action != MAKE) {
+            return;
+        }
+        try {
+            Name wall = backups.blocked(p.e.name);
+            if (wall != null) {
+                throw new IOException(wall + " is not a directory any more and is not followed");
+            }
+            makeDirectory(p.e.name);
+            p.times = true;
+        } catch (IOException failed) {
+            p.fail(failed);
+        }
+    }
+
+    private void makeDirectory(Name name) throws IOException {
+        Name parent = name.parent();
+        if (parent != null && files.mode(parent.bytes) == 0) {
+            Plan up = byName.get(parent);
+            if (up == null || up.e.image.kind != FileState.DIRECTORY) {
+                throw new IOException("its directory " + parent + " is gone");
+            }
+            makeDirectory(parent);
+            up.times = true;
+            up.action = MAKE;
+        }
+        Files.createDirectory(files.path(name.bytes), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        changed.add(parent);
+    }
+
+    /** @param second the pass for names that have to join a file restored in the first */
+    private void write(Plan p, boolean second) {
+        if (p.action != WRITE && p.action != METADATA || p.e.image.kind == FileState.DIRECTORY || p.outcome != null) {
+            return;
+        }
+        Entry e = p.e;
+        FileState image = e.image;
+        try {
+            Name wall = backups.blocked(e.name);
+            if (wall != null) {
+                throw new IOException(wall + " is not a directory any more and is not followed");
+            }
+            Path path = files.path(e.name.bytes);
+            if (p.action == METADATA) {
+                metadata(p, path, image, p.now);
+                p.outcome = Outcome.RESTORED;
+                return;
+            }
+            FileState now = FileState.look(files, e.name, path);
+            boolean joins = image.kind == FileState.FILE && image.nlink > 1 && !now.sameInode(image);
+            if (joins && !second) {
+                return;
+            }
+            Name parent = e.name.parent();
+            if (files.mode(parent.bytes) == 0) {
+                Plan up = byName.get(parent);
+                if (up == null || up.e.image.kind != FileState.DIRECTORY) {
+                    throw new IOException("its directory " + parent + " is gone");
+                }
+                makeDirectory(parent);
+                up.times = true;
+                up.action = MAKE;
+            }
+            if (now.kind == FileState.DIRECTORY) {
+                throw new IOException("there is a directory now");
+            }
+            if (e.damaged) {
+                throw new IOException("the image is damaged");
+            }
+            changed.add(parent);
+            switch (image.kind) {
+                case FileState.FILE:
+                    if (now.kind == FileState.FILE && now.nlink > 1 && now.sameInode(image)) {
+                        displace(p, path);
+                        writeInPlace(p, path, now);
+                        groups.put(image.ino, e.name);
+                    } else if (!joins || !join(p, path)) {
+                        displace(p, path);
+                        writeBeside(p, path);
+                        if (image.nlink > 1) {
+                            groups.put(image.ino, e.name);
+                            if (joins) {
+                                p.note("it was one of " + image.nlink + " names of a file; no other name is known, so it is a file of its own now");
+                            }
+                        }
+                    }
+                    break;
+                case FileState.LINK:
+                    displace(p, path);
+                    writeLink(p, path);
+                    break;
+                default:
+                    throw new IOException("it was " + image.describe() + ", which cannot be made again");
+            }
+            p.outcome = Outcome.RESTORED;
+        } catch (IOException | RuntimeException failed) {
+            p.fail(failed);
+        }
+    }
+
+    private Path beside(Plan p) {
+        StringBuilder name = new StringBuilder(".klock-restore-");
+        name.append(Integer.toHexString(backups.sessionId().hashCode())).append('-').append(p.index);
+        return files.path(p.e.name.parent().child(name.toString().getBytes(StandardCharsets.US_ASCII)).bytes);
+    }
+
+    private void writeBeside(Plan p, Path path) throws IOException {
+        Path temporary = beside(p);
+        Files.deleteIfExists(temporary);
+        try {
+            try (FileChannel out = FileChannel.open(temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+                backups.copy(p.e, Channels.newOutputStream(out));
+                verify(p, temporary);
+                metadata(p, temporary, p.e.image, null);
+                out.force(true);
+            }
+            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException | RuntimeException e) {
+            Files.deleteIfExists(temporary);
+            throw e;
+        }
+    }
+
+    private void writeInPlace(Plan p, Path path, FileState now) throws IOException {
+        backups.copy(p.e, OutputStream.nullOutputStream());
+        try {
+            backups.append(Backups.IN_PLACE, Backups.named(p.e.name.bytes, 0));
+            backups.sync();
+        } catch (IOException full) {
+            p.note("could not be journalled: " + reason(full));
+        }
+        if ((now.mode & 0200) == 0) {
+            chmod(path, now.mode | 0200);
+        }
+        try (FileChannel out = FileChannel.open(path, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+            backups.copy(p.e, Channels.newOutputStream(out));
+            out.truncate(p.e.image.size);
+            out.force(true);
+        }
+        verify(p, path);
+        metadata(p, path, p.e.image, null);
+    }
+
+    /** Makes the name one more of a file that is back already. */
+    private boolean join(Plan p, Path path) throws IOException {
+        Name other = groups.get(p.e.image.ino);
+        if (other == null) {
+            other = otherName(p);
+        }
+        if (other == null || other.equals(p.e.name) || backups.blocked(other) != null) {
+            return false;
+        }
+        FileState state = FileState.look(files, other);
+        if (state.kind != FileState.FILE || state.size != p.e.image.size) {
+            return false;
+        }
+        Path temporary = beside(p);
+        Files.deleteIfExists(temporary);
+        displace(p, path);
+        Files.createLink(temporary, files.path(other.bytes));
+        try {
+            verify(p, temporary);
+            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(temporary);
+        }
+        return true;
+    }
+
+    /**
+     * A name the session never touched under which the file lives on, found in the declared scopes and beside what was touched. What the
+     * session wrote through the lost name is undone through this one; if anybody else changed the file since, it is left alone.
+     */
+    private Name otherName(Plan p) throws IOException {
+        FileState image = p.e.image;
+        if (strangers == null) {
+            strangers = new HashMap<>();
+            for (byte[] scope : backups.scopes()) {
+                search(new Name(scope), true);
+            }
+            for (Plan q : plans) {
+                if (q.e.image.kind == FileState.DIRECTORY) {
+                    search(q.e.name, false);
+                }
+            }
+        }
+        Name other = strangers.get(image.ino);
+        if (other == null || backups.blocked(other) != null) {
+            return null;
+        }
+        FileState now = FileState.look(files, other);
+        if (!now.sameInode(image)) {
+            return null;
+        }
+        Path path = files.path(other.bytes);
+        if (now.size == image.size && Arrays.equals(Sha256.of(path), image.sha)) {
+            metadata(p, path, image, now);
+        } else if (backups.leftAsIs(now)) {
+            writeInPlace(p, path, now);
+        } else {
+            return null;
+        }
+        groups.put(image.ino, other);
+        return other;
+    }
+
+    private void search(Name directory, boolean deep) {
+        if (strangers.size() > MAX_STRANGERS || backups.blocked(directory) != null
+                || (files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
+            return;
+        }
+        List<Name> below = new ArrayList<>();
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
+            for (Path child : list) {
+                Name name = directory.child(files.name(child.getFileName()));
+                FileState state = FileState.look(files, name, child);
+                if (state.kind == FileState.FILE && !byName.containsKey(name)) {
+                    strangers.putIfAbsent(state.ino, name);
+                } else if (state.kind == FileState.DIRECTORY && deep) {
+                    below.add(name);
+                }
+            }
+        } catch (IOException | java.nio.file.DirectoryIteratorException unreadable) {
+            return;
+        }
+        for (Name name : below) {
+            search(name, true);
+        }
+    }
+
+    private void writeLink(Plan p, Path path) throws IOException {
+        Path temporary = beside(p);
+        Files.deleteIfExists(temporary);
+        Files.createSymbolicLink(temporary, files.path(p.e.image.link));
+        try {
+            byte[] text = files.readLink(files.name(temporary));
+            if (!Arrays.equals(text, p.e.image.link)) {
+                throw new IOException("the link's text cannot be written exactly");
+            }
+            metadata(p, temporary, p.e.image, null);
+            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException | RuntimeException e) {
+            Files.deleteIfExists(temporary);
+            throw e;
+        }
+    }
+
+    private void verify(Plan p, Path path) throws IOException {
+        if (!Arrays.equals(Sha256.of(path), p.e.image.sha)) {
+            throw new IOException("after writing, its SHA-256 is not the image's");
+        }
+        verified++;
+    }
+
+    private void finishDirectory(Plan p) {
+        FileState image = p.e.image;
+        if (image.kind != FileState.DIRECTORY || p.outcome == Outcome.FAILED || p.action != MAKE && p.action != METADATA && !p.times) {
+            return;
+        }
+        try {
+            if (backups.blocked(p.e.name) != null) {
+                return;
+            }
+            Path path = files.path(p.e.name.bytes);
+            FileState now = FileState.look(files, p.e.name, path);
+            if (now.kind != FileState.DIRECTORY) {
+                return;
+            }
+            if (p.action == MAKE || p.action == METADATA) {
+                owner(p, path, image, now);
+                if (now.mode != image.mode) {
+                    chmod(path, image.mode);
+                }
+                p.outcome = Outcome.RESTORED;
+                changed.add(p.e.name);
+            }
+            if (p.times && now.mtime != image.mtime) {
+                times(path, image);
+            }
+        } catch (IOException failed) {
+            if (p.action == MAKE || p.action == METADATA) {
+                p.fail(failed);
+            }
+        }
+    }
+
+    /** @param now null for a file just made with mode 0600 */
+    private void metadata(Plan p, Path path, FileState image, FileState now) throws IOException {
+        FileState before = now != null ? now : FileState.look(files, new Name(files.name(path)), path);
+        boolean owned = owner(p, path, image, before);
+        if (image.kind != FileState.LINK) {
+            chmod(path, owned ? image.mode : image.mode & 01777);
+        }
+        times(path, image);
+    }
+
+    private boolean owner(Plan p, Path path, FileState image, FileState now) throws IOException {
+        if (now.uid == image.uid && now.gid == image.gid) {
+            return true;
+        }
+        try {
+            Files.setAttribute(path, "unix:uid", image.uid, LinkOption.NOFOLLOW_LINKS);
+            Files.setAttribute(path, "unix:gid", image.gid, LinkOption.NOFOLLOW_LINKS);
+            return true;
+        } catch (FileSystemException notPermitted) {
+            p.note("owner " + image.uid + ":" + image.gid + " is not permitted to us");
+            return false;
+        }
+    }
+
+    private static void chmod(Path path, int mode) throws IOException {
+        Files.setAttribute(path, "unix:mode", mode);
+    }
+
+    private static void times(Path path, FileState image) throws IOException {
+        BasicFileAttributeView view = Files.getFileAttributeView(path, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS);
+        FileTime modified = FileTime.from(image.mtime, TimeUnit.NANOSECONDS);
+        FileTime accessed = FileTime.from(image.atime, TimeUnit.NANOSECONDS);
+        if (image.kind == FileState.LINK) {
+            try {
+                view.setTimes(modified, accessed, null);
+            } catch (IOException | UnsupportedOperationException noLinkTimes) {
+                return;
+            }
+            return;
+        }
+        Files.getFileAttributeView(path, BasicFileAttributeView.class).setTimes(modified, accessed, null);
+    }
+
+    private void keepTheirs(Plan p, String why) {
+        p.outcome = Outcome.KEPT_THEIRS;
+        p.action = NOTHING;
+        p.note(why);
+        if (p.e.image.kind != FileState.FILE) {
+            return;
+        }
+        try {
+            Path aside = backups.aside("aside", p.index, p.e.name);
+            Files.deleteIfExists(aside);
+            try (FileChannel out = FileChannel.open(aside, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+                backups.copy(p.e, Channels.newOutputStream(out));
+                out.force(true);
+            }
+            p.aside = aside;
+        } catch (IOException failed) {
+            p.note("our image could not be put beside it: " + reason(failed));
+        }
+    }
+
+    // --- the end
+
+    private RollbackReport conclude() {
+        boolean recorded = true;
+        for (Name directory : changed) {
+            if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || backups.blocked(directory) != null) {
+                continue;
+            }
+            try {
+                Pack.syncDirectory(files.path(directory.bytes));
+            } catch (java.nio.file.AccessDeniedException unreadable) {
+                // A directory that may be written but not read cannot be opened for fsync; the file system's own commit has to do.
+                continue;
+            } catch (IOException failed) {
+                recorded = false;
+            }
+        }
+        List<RollbackReport.Entry> list = new ArrayList<>();
+        boolean failures = false;
+        try {
+            for (Plan p : plans) {
+                if (p.outcome == null) {
+                    if (p.e.role != Entry.TOUCHED) {
+                        continue;
+                    }
+                    p.outcome = Outcome.FAILED;
+                    p.detail = "nothing was decided";
+                }
+                failures |= p.outcome == Outcome.FAILED;
+                RollbackReport.Entry result = new RollbackReport.Entry(p.e.name.bytes, p.outcome, p.detail, p.aside);
+                list.add(result);
+                if (recorded) {
+                    record(p.e, result);
+                }
+            }
+            if (recorded && !failures) {
+                backups.append(Backups.END, new byte[] {(byte) Backups.State.ROLLED_BACK.ordinal()});
+            }
+            backups.sync();
+        } catch (IOException full) {
+            recorded = false;
+            list.clear();
+            for (Plan p : plans) {
+                if (p.outcome != null) {
+                    list.add(new RollbackReport.Entry(p.e.name.bytes, p.outcome, p.detail, p.aside));
+                }
+            }
+        }
+        return new RollbackReport(list, verified, recorded);
+    }
+
+    private void record(Entry e, RollbackReport.Entry result) throws IOException {
+        RollbackReport.Entry known = e.outcome;
+        if (known != null && known.outcome() == result.outcome()) {
+            return;
+        }
+        byte[] detail = result.detail() == null ? new byte[0] : result.detail().getBytes(StandardCharsets.UTF_8);
+        byte[] aside = result.aside() == null ? new byte[0] : backups.directory.relativize(result.aside()).toString().getBytes(StandardCharsets.UTF_8);
+        ByteBuffer head = Backups.named(e.name.bytes, 9 + detail.length + aside.length);
+        head.put((byte) result.outcome().ordinal()).putInt(detail.length).put(detail).putInt(aside.length).put(aside);
+        backups.append(Backups.OUTCOME, head);
+        e.outcome = result;
+    }
+
+    private static String reason(Exception e) {
+        if (e instanceof FileSystemException && ((FileSystemException) e).getReason() != null) {
+            return ((FileSystemException) e).getReason();
+        }
+        String name = e.getClass().getSimpleName();
+        return e.getMessage() == null ? name : e instanceof FileSystemException ? name + ": " + e.getMessage() : e.getMessage();
+    }
+}

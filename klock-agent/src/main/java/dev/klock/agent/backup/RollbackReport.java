@@ -1,0 +1,114 @@
+package dev.klock.agent.backup;
+
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+
+/** What a rollback did, path by path, in the order of the paths. Immutable but for the byte arrays, which nobody may change. */
+public final class RollbackReport {
+    /** How it went for one path. */
+    public enum Outcome {
+        /** Content, metadata or existence is again what it was at the session's first touch; content was read back and its SHA-256 compared. */
+        RESTORED,
+        /** The session had created it; it is gone. */
+        REMOVED,
+        /** Nothing had to be done: it is as it was. */
+        UNCHANGED,
+        /** Somebody else changed it after the session did: theirs stays, our image was put beside under the session's directory (C32). */
+        KEPT_THEIRS,
+        /** It could not be put back; the image is kept and the rollback can be run again. */
+        FAILED
+    }
+
+    private final List<Entry> entries;
+    private final int verified;
+    private final boolean recorded;
+
+    RollbackReport(List<Entry> entries, int verified, boolean recorded) {
+        this.entries = Collections.unmodifiableList(entries);
+        this.verified = verified;
+        this.recorded = recorded;
+    }
+
+    /** One line per path the session had touched, sorted by path. */
+    public List<Entry> entries() {
+        return entries;
+    }
+
+    /** Number of paths with this outcome. */
+    public int count(Outcome outcome) {
+        int n = 0;
+        for (Entry e : entries) {
+            if (e.outcome == outcome) {
+                n++;
+            }
+        }
+        return n;
+    }
+
+    /** Number of files whose content was read back after restoring and found to have the image's SHA-256. */
+    public int verified() {
+        return verified;
+    }
+
+    /** Whether nothing FAILED and the session is durably marked as rolled back; if not, run the rollback again. */
+    public boolean complete() {
+        return recorded && count(Outcome.FAILED) == 0;
+    }
+
+    /** One line for people. */
+    public String summary() {
+        return count(Outcome.RESTORED) + " restored (" + verified + " verified), " + count(Outcome.REMOVED) + " removed, "
+                + count(Outcome.UNCHANGED) + " unchanged, " + count(Outcome.KEPT_THEIRS) + " kept as others left them, "
+                + count(Outcome.FAILED) + " failed";
+    }
+
+    @Override
+    public String toString() {
+        return summary() + " " + entries;
+    }
+
+    /** The outcome for one path. */
+    public static final class Entry {
+        private final byte[] path;
+        private final Outcome outcome;
+        private final String detail;
+        private final Path aside;
+
+        Entry(byte[] path, Outcome outcome, String detail, Path aside) {
+            this.path = path;
+            this.outcome = outcome;
+            this.detail = detail;
+            this.aside = aside;
+        }
+
+        /** The path's bytes. */
+        public byte[] path() {
+            return path;
+        }
+
+        /** The path for people: bytes that are not printable UTF-8 are shown as {@code \xNN}. */
+        public String name() {
+            return Name.show(path);
+        }
+
+        public Outcome outcome() {
+            return outcome;
+        }
+
+        /** Why, for KEPT_THEIRS and FAILED, and what to know for others; null if there is nothing to say. */
+        public String detail() {
+            return detail;
+        }
+
+        /** Where a copy was put aside: our image (KEPT_THEIRS, FAILED), or what had to give way and was not certainly ours; null if none. */
+        public Path aside() {
+            return aside;
+        }
+
+        @Override
+        public String toString() {
+            return outcome + " " + name() + (detail == null ? "" : " (" + detail + ")") + (aside == null ? "" : " -> " + aside);
+        }
+    }
+}

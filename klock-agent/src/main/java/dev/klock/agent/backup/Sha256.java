@@ -1,0 +1,54 @@
+package dev.klock.agent.backup;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+
+/**
+ * SHA-256 from the JDK's own provider where there is one, so that a provider the program installs is not run inside a hook. Loaded when
+ * the first image is taken (JCA start-up costs tens of milliseconds); later digests are clones of a prototype.
+ */
+final class Sha256 {
+    static final int LENGTH = 32;
+    private static final MessageDigest PROTOTYPE = create();
+
+    private Sha256() {
+    }
+
+    private static MessageDigest create() {
+        try {
+            return MessageDigest.getInstance("SHA-256", "SUN");
+        } catch (GeneralSecurityException noSun) {
+            try {
+                return MessageDigest.getInstance("SHA-256");
+            } catch (GeneralSecurityException e) {
+                throw new IllegalStateException("this JVM has no SHA-256", e);
+            }
+        }
+    }
+
+    /** A fresh digest, for one thread. */
+    static MessageDigest digest() {
+        try {
+            return (MessageDigest) PROTOTYPE.clone();
+        } catch (CloneNotSupportedException e) {
+            return create();
+        }
+    }
+
+    /** The digest of a regular file's content, links not followed. The caller has made sure that it is a regular file. */
+    static byte[] of(Path file) throws IOException {
+        MessageDigest digest = digest();
+        byte[] buffer = new byte[1 << 16];
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                digest.update(buffer, 0, n);
+            }
+        }
+        return digest.digest();
+    }
+}

@@ -1,0 +1,906 @@
+package dev.klock.agent.backup;
+
+import static dev.klock.agent.backup.RollbackReport.Outcome.FAILED;
+import static dev.klock.agent.backup.RollbackReport.Outcome.KEPT_THEIRS;
+import static dev.klock.agent.backup.RollbackReport.Outcome.REMOVED;
+import static dev.klock.agent.backup.RollbackReport.Outcome.RESTORED;
+import static dev.klock.agent.backup.RollbackReport.Outcome.UNCHANGED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * <pre>
+ *   temp/.klock   home
+ *   temp/out      where the session works
+ * </pre>
+ */
+@Tag("K6-5")
+class BackupsTest {
+    @TempDir
+    Path temp;
+    private Path home;
+    private Path out;
+    private Backups backups;
+    private Work work;
+
+    @BeforeEach
+    void open() throws IOException {
+        temp = temp.toRealPath();
+        home = Files.createDirectory(temp.resolve(".klock"));
+        out = Files.createDirectory(temp.resolve("out"));
+        backups = Backups.open(home, "s-1", Work.FILES);
+        work = new Work(backups);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        backups.close();
+    }
+
+    /** The session's process dies; another one opens what it left. */
+    private void crash() throws IOException {
+        backups.close();
+        backups = Backups.open(home, "s-1", Work.FILES);
+        work = new Work(backups);
+    }
+
+    private Path file(String name, String content) throws IOException {
+        Path p = out.resolve(name);
+        Files.createDirectories(p.getParent());
+        return Files.writeString(p, content);
+    }
+
+    private RollbackReport.Entry entry(RollbackReport report, Path p) {
+        for (RollbackReport.Entry e : report.entries()) {
+            if (e.name().equals(p.toString())) {
+                return e;
+            }
+        }
+        throw new AssertionError(p + " is not in " + report);
+    }
+
+    private static long inode(Path p) throws IOException {
+        return (Long) Files.getAttribute(p, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static int mode(Path p) throws IOException {
+        return (Integer) Files.getAttribute(p, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
+    }
+
+    /** Times that differ even on a coarse clock, so that "not racy" can be tested. */
+    private static void age(Path p) throws IOException {
+        Files.setLastModifiedTime(p, FileTime.from(Instant.ofEpochSecond(1_000_000)));
+        pause();
+    }
+
+    private static void pause() {
+        long until = System.nanoTime() + 40_000_000L;
+        while (System.nanoTime() < until) {
+            Thread.onSpinWait();
+        }
+    }
+
+    // H01
+
+    @Test
+    void rollback_besideForeignFiles_leavesThemAlone() throws IOException {
+        List<Long> inodes = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            inodes.add(inode(file("foreign" + i, "theirs")));
+        }
+        work.write(out.resolve("ours"), "x");
+        backups.rollback();
+        for (int i = 0; i < 1000; i++) {
+            assertThat(inode(out.resolve("foreign" + i))).isEqualTo(inodes.get(i));
+        }
+        assertThat(out.resolve("ours")).doesNotExist();
+    }
+
+    // H02
+
+    @Test
+    @Tag("C31")
+    void rollback_ofCreatedFilesAndDirectories_removesThemAndNothingElse() throws IOException {
+        work.write(out.resolve("new"), "x");
+        work.mkdir(out.resolve("d"));
+        work.mkdir(out.resolve("d/e"));
+        work.write(out.resolve("d/e/f"), "x");
+        work.mkdir(out.resolve("shared"));
+        work.write(out.resolve("shared/ours"), "x");
+        file("shared/theirs", "keep");
+        RollbackReport report = backups.rollback();
+        assertThat(out.resolve("new")).doesNotExist();
+        assertThat(out.resolve("d")).doesNotExist();
+        assertThat(out.resolve("shared/ours")).doesNotExist();
+        assertThat(out.resolve("shared/theirs")).hasContent("keep");
+        assertThat(entry(report, out.resolve("d/e/f")).outcome()).isEqualTo(REMOVED);
+        assertThat(entry(report, out.resolve("shared")).outcome()).isEqualTo(KEPT_THEIRS);
+    }
+
+    @Test
+    @Tag("C31")
+    void image_ofAFileBelowAbsentDirectories_removesParentsMadeByAChildToo() throws IOException {
+        Path deep = out.resolve("a/b/c");
+        work.on(deep, () -> {
+            Files.createDirectories(deep.getParent());
+            Files.writeString(deep, "x");
+        });
+        backups.rollback();
+        assertThat(out.resolve("a")).doesNotExist();
+    }
+
+    // H03
+
+    @Test
+    void rollback_ofAnEditedFileInTwoSessions_neverRemovesIt() throws IOException {
+        Path a = file("a", "before");
+        work.write(a, "ours");
+        try (Backups second = Backups.open(home, "s-2", Work.FILES)) {
+            new Work(second).write(a, "second");
+            second.rollback();
+            assertThat(a).hasContent("ours");
+        }
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(a).hasContent("before");
+    }
+
+    // H06
+
+    @Test
+    void rollback_ofFiftyFilesEditedInMixedOrder_bringsAllFirstImagesBack() throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            files.add(file("f" + i, "first " + i));
+        }
+        Random random = new Random(6);
+        for (int i = 0; i < 120; i++) {
+            work.write(files.get(random.nextInt(50)), "edit " + i);
+        }
+        for (Path p : files) {
+            work.append(p, "more");
+        }
+        assertThat(backups.rollback().count(RESTORED)).isEqualTo(50);
+        for (int i = 0; i < 50; i++) {
+            assertThat(files.get(i)).hasContent("first " + i);
+        }
+    }
+
+    // H07
+
+    @Test
+    void rollback_ofEditedFiles_keepsModeOwnerAndTimes() throws IOException {
+        String[] modes = {"rwxr-xr-x", "rw-------", "r--r--r--"};
+        for (String m : modes) {
+            Path p = file("f" + m, "before");
+            Files.setPosixFilePermissions(p, PosixFilePermissions.fromString(m));
+            age(p);
+        }
+        Path setuid = file("setuid", "before");
+        Files.setAttribute(setuid, "unix:mode", 04755);
+        Map<String, String> before = TreeListing.of(out);
+        for (String m : modes) {
+            Path p = out.resolve("f" + m);
+            work.chmod(p, "rw-rw-rw-");
+            work.write(p, "after");
+        }
+        work.write(setuid, "after");
+        assertThat(backups.rollback().verified()).isEqualTo(4);
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    @Test
+    @Tag("K6-8")
+    void backups_ofASecretFile_areReadableByTheOwnerOnly() throws IOException {
+        Path key = file("key", "secret");
+        work.write(key, "after");
+        backups.left(Work.name(key));
+        Files.writeString(key, "theirs, longer");
+        backups.rollback();
+        try (var all = Files.walk(home.resolve("backups"))) {
+            all.forEach(p -> {
+                try {
+                    assertThat(mode(p) & 077).as(p.toString()).isZero();
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            });
+        }
+    }
+
+    // H08
+
+    @Test
+    void rollback_ofAWriteThroughALink_keepsTheLinkAndRestoresItsTarget() throws IOException {
+        Path real = file("real", "before");
+        Path link = Files.createSymbolicLink(out.resolve("l"), Path.of("real"));
+        work.write(real, "through the link");
+        work.delete(link);
+        work.write(link, "a file now");
+        backups.rollback();
+        assertThat(Files.readSymbolicLink(link)).isEqualTo(Path.of("real"));
+        assertThat(real).hasContent("before");
+    }
+
+    // H09
+
+    @Test
+    void rollback_ofAHardLinkedFile_keepsBothNamesOneFile() throws IOException {
+        Path one = file("h1", "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        long inode = inode(one);
+        work.write(one, "a longer text than before");
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(one).hasContent("before");
+        assertThat(two).hasContent("before");
+        assertThat(inode(one)).isEqualTo(inode).isEqualTo(inode(two));
+    }
+
+    @Test
+    void rollback_whenOneNameOfAHardLinkedFileWasReplaced_joinsThemAgain() throws IOException {
+        Path one = file("h1", "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        work.write(one, "edited");
+        Path fresh = out.resolve("h1.tmp");
+        work.write(fresh, "replaced");
+        work.rename(fresh, one);
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(one).hasContent("before");
+        assertThat(two).hasContent("before");
+        assertThat(inode(one)).isEqualTo(inode(two));
+    }
+
+    // H10
+
+    @Test
+    void rollback_ofAnyBytes_bringsExactlyThemBack() throws IOException {
+        Random random = new Random(10);
+        byte[] large = new byte[3_000_017];
+        random.nextBytes(large);
+        byte[] binary = new byte[256];
+        for (int i = 0; i < 256; i++) {
+            binary[i] = (byte) i;
+        }
+        byte[][] contents = {{}, binary, "a\r\nb\r\n".getBytes(), "\ufeffbom".getBytes("UTF-8"), "fa\u00e7ade".getBytes("ISO-8859-1"),
+            "no newline".getBytes(), large, new byte[1 << 18], new byte[(1 << 18) + 1]};
+        for (int i = 0; i < contents.length; i++) {
+            Files.write(out.resolve("f" + i), contents[i]);
+        }
+        for (int i = 0; i < contents.length; i++) {
+            Path p = out.resolve("f" + i);
+            work.on(p, () -> Files.write(p, "gibberish".getBytes()));
+        }
+        backups.rollback();
+        for (int i = 0; i < contents.length; i++) {
+            assertThat(Files.readAllBytes(out.resolve("f" + i))).isEqualTo(contents[i]);
+        }
+    }
+
+    @Test
+    void image_ofAFileNamedStrangely_isRestored() throws IOException {
+        Path newline = file("a\nb", "one");
+        Path utf8 = file("\u00fc\u4e2d", "two");
+        Path longest = file("x".repeat(255), "three");
+        work.write(newline, "-");
+        work.write(utf8, "-");
+        work.write(longest, "-");
+        RollbackReport report = backups.rollback();
+        assertThat(newline).hasContent("one");
+        assertThat(utf8).hasContent("two");
+        assertThat(longest).hasContent("three");
+        assertThat(report.toString()).contains("a\\x0ab");
+    }
+
+    // H11
+
+    @Test
+    void rollback_whenOneTargetCannotBeRestored_restoresTheRestAndFinishesLater() throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            files.add(file("d" + i + "/f", "before " + i));
+        }
+        for (Path p : files) {
+            work.write(p, "after");
+        }
+        Path stolen = out.resolve("stolen");
+        Files.move(out.resolve("d2"), stolen);
+        Files.createSymbolicLink(out.resolve("d2"), stolen);
+        RollbackReport report = backups.rollback();
+        assertThat(report.count(RESTORED)).isEqualTo(4);
+        assertThat(entry(report, files.get(2)).outcome()).isEqualTo(FAILED);
+        assertThat(report.complete()).isFalse();
+        assertThat(backups.state()).isEqualTo(Backups.State.OPEN);
+        Files.delete(out.resolve("d2"));
+        Files.move(stolen, out.resolve("d2"));
+        crash();
+        RollbackReport again = backups.rollback();
+        assertThat(again.complete()).isTrue();
+        for (int i = 0; i < 5; i++) {
+            assertThat(files.get(i)).hasContent("before " + i);
+        }
+        assertThat(backups.state()).isEqualTo(Backups.State.ROLLED_BACK);
+    }
+
+    // H15
+
+    @Test
+    void image_ofAFileEditedInPlaceLater_doesNotChange() throws IOException {
+        Path a = file("a", "0123456789");
+        work.on(a, () -> {
+            try (RandomAccessFile raf = new RandomAccessFile(a.toFile(), "rw")) {
+                raf.seek(3);
+                raf.write("xxx".getBytes());
+            }
+        });
+        ByteArrayOutputStream image = new ByteArrayOutputStream();
+        backups.copy(Work.name(a), image);
+        assertThat(image.toString()).isEqualTo("0123456789");
+        backups.rollback();
+        assertThat(a).hasContent("0123456789");
+    }
+
+    // H17
+
+    @Test
+    void rollback_withALiveMappingAndAnOpenStream_staysRestoredWhenTheyWriteOn() throws IOException {
+        Path a = file("a", "before");
+        backups.image(Work.name(a));
+        try (FileChannel channel = FileChannel.open(a, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                var stream = Files.newOutputStream(a, StandardOpenOption.APPEND)) {
+            MappedByteBuffer map = channel.map(FileChannel.MapMode.READ_WRITE, 0, 6);
+            map.put(0, (byte) 'X');
+            assertThat(backups.rollback().complete()).isTrue();
+            map.put(1, (byte) 'Y');
+            map.force();
+            stream.write('Z');
+        }
+        assertThat(a).hasContent("before");
+    }
+
+    // H18
+
+    @Test
+    void rollback_ofARenameChain_unwindsIt() throws IOException {
+        Path a = file("a", "start");
+        Path b = out.resolve("b");
+        Path c = out.resolve("c");
+        Map<String, String> before = TreeListing.of(out);
+        work.rename(a, b);
+        work.write(a, "second");
+        work.rename(b, c);
+        work.delete(c);
+        backups.rollback();
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    @Test
+    void rollback_ofARenamedDirectory_movesEverythingBackAndKeepsForeignFiles() throws IOException {
+        file("d/one", "1");
+        file("d/e/two", "2");
+        Files.createDirectory(out.resolve("d/empty"));
+        Map<String, String> before = TreeListing.of(out);
+        work.rename(out.resolve("d"), out.resolve("moved"));
+        work.write(out.resolve("moved/one"), "changed after the move");
+        RollbackReport report = backups.rollback();
+        assertThat(report.complete()).isTrue();
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    @Test
+    void rollback_ofARenamedDirectoryWithAForeignFileInIt_keepsThatFile() throws IOException {
+        file("d/one", "1");
+        work.rename(out.resolve("d"), out.resolve("moved"));
+        file("moved/theirs", "keep");
+        backups.rollback();
+        assertThat(out.resolve("d/one")).hasContent("1");
+        assertThat(out.resolve("moved/theirs")).hasContent("keep");
+        assertThat(out.resolve("moved/one")).doesNotExist();
+    }
+
+    // H19
+
+    @Test
+    void rollback_ofADeletedTree_bringsEmptyDirectoriesModesAndLinksBack() throws IOException {
+        file("d/x/file", "content");
+        Files.createDirectory(out.resolve("d/empty"));
+        Files.createDirectory(out.resolve("d/private"));
+        file("d/private/key", "secret");
+        Files.setPosixFilePermissions(out.resolve("d/private"), PosixFilePermissions.fromString("rwx------"));
+        Files.createSymbolicLink(out.resolve("d/dangling"), Path.of("/nowhere/at all"));
+        Files.createSymbolicLink(out.resolve("d/up"), out);
+        Files.createLink(out.resolve("d/x/second"), out.resolve("d/x/file"));
+        Map<String, String> before = TreeListing.of(out);
+        backups.imageTree(Work.name(out.resolve("d")));
+        work.deleteTree(out.resolve("d"));
+        backups.left(Work.name(out.resolve("d")));
+        assertThat(out.resolve("d")).doesNotExist();
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    // H21
+
+    @Test
+    @Tag("C30")
+    void image_whenSomeoneChangedTheFileSincePreflight_isTheStateAtFirstTouch() throws IOException {
+        Path a = file("a", "at preflight");
+        Path b = file("b", "unchanged");
+        age(a);
+        age(b);
+        backups.preflight(List.of(Work.name(a), Work.name(b), Work.name(out.resolve("absent"))), List.of());
+        Files.writeString(a, "changed by another agent");
+        file("absent", "made by another agent");
+        work.write(a, "ours");
+        work.write(b, "ours");
+        work.write(out.resolve("absent"), "ours");
+        backups.rollback();
+        assertThat(a).hasContent("changed by another agent");
+        assertThat(b).hasContent("unchanged");
+        assertThat(out.resolve("absent")).hasContent("made by another agent");
+    }
+
+    @Test
+    @Tag("C30")
+    @Tag("K6-8")
+    void rollback_ofFilesThatWereOnlyPreflighted_leavesThemToOthers() throws IOException {
+        Path a = file("a", "before");
+        backups.preflight(List.of(Work.name(a)), List.of(Work.name(out)));
+        Files.writeString(a, "theirs");
+        crash();
+        assertThat(backups.scopes()).hasSize(1);
+        assertThat(backups.rollback().entries()).isEmpty();
+        assertThat(a).hasContent("theirs");
+    }
+
+    // H22
+
+    @Test
+    @Tag("C32")
+    void rollback_ofAFileSomebodyEditedAfterwards_keepsTheirsAndPutsOursAside() throws IOException {
+        Path a = file("a", "before");
+        work.write(a, "ours");
+        Files.writeString(a, "by hand");
+        RollbackReport report = backups.rollback();
+        RollbackReport.Entry e = entry(report, a);
+        assertThat(e.outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(a).hasContent("by hand");
+        assertThat(e.aside()).hasContent("before").startsWithRaw(home);
+        assertThat(report.complete()).isTrue();
+    }
+
+    @Test
+    @Tag("C32")
+    void rollback_ofAnEditThatKeptSizeAndModificationTime_isStillNoticed() throws IOException {
+        Path a = file("a", "before");
+        work.write(a, "ours");
+        FileTime modified = Files.getLastModifiedTime(a);
+        Files.writeString(a, "hand");
+        Files.setLastModifiedTime(a, modified);
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(a).hasContent("hand");
+    }
+
+    @Test
+    @Tag("C32")
+    void rollback_ofAFileThatWasOnlyTouchedAfterwards_restoresIt() throws IOException {
+        Path a = file("a", "before");
+        work.write(a, "ours");
+        Files.setLastModifiedTime(a, FileTime.from(Instant.ofEpochSecond(5)));
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(RESTORED);
+        assertThat(a).hasContent("before");
+    }
+
+    @Test
+    @Tag("C32")
+    void rollback_ofACreatedFileSomebodyChangedOrOfADeletedOneTheyMadeAgain_keepsTheirs() throws IOException {
+        Path created = out.resolve("created");
+        work.write(created, "ours");
+        Path deleted = file("deleted", "before");
+        work.delete(deleted);
+        Path gone = file("gone", "before");
+        work.write(gone, "ours");
+        Files.writeString(created, "theirs");
+        Files.writeString(deleted, "theirs");
+        Files.delete(gone);
+        RollbackReport report = backups.rollback();
+        assertThat(report.count(KEPT_THEIRS)).isEqualTo(3);
+        assertThat(created).hasContent("theirs");
+        assertThat(deleted).hasContent("theirs");
+        assertThat(gone).doesNotExist();
+        assertThat(entry(report, deleted).aside()).hasContent("before");
+    }
+
+    @Test
+    @Tag("C32")
+    @Tag("C45")
+    void rollbackAfterACrash_ofAFileEditedLater_keepsTheirs() throws IOException {
+        Path a = file("a", "before");
+        Path b = file("b", "before");
+        work.write(a, "ours");
+        work.write(b, "ours");
+        crash();
+        Files.writeString(a, "by hand");
+        RollbackReport report = backups.rollback();
+        assertThat(entry(report, a).outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(a).hasContent("by hand");
+        assertThat(b).hasContent("before");
+    }
+
+    @Test
+    @Tag("C45")
+    void rollbackAfterACrash_inTheMiddleOfAWrite_restoresAndKeepsWhatWasThere() throws IOException {
+        Path a = file("a", "before");
+        backups.image(Work.name(a));
+        Files.writeString(a, "half wri");
+        crash();
+        RollbackReport report = backups.rollback();
+        assertThat(a).hasContent("before");
+        assertThat(entry(report, a).aside()).hasContent("half wri");
+    }
+
+    @Test
+    @Tag("C32")
+    void left_whileAnotherStreamOfTheSessionIsOpen_countsTheFileAsOurs() throws IOException {
+        Path a = file("a", "before");
+        backups.image(Work.name(a));
+        backups.image(Work.name(a));
+        Files.writeString(a, "first stream");
+        backups.left(Work.name(a));
+        Files.writeString(a, "second stream, still open");
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(RESTORED);
+        assertThat(a).hasContent("before");
+    }
+
+    // H23: restoring needs no rights of the manifest; nothing here asks for any.
+
+    @Test
+    void rollback_ofACreatedFileInADirectoryTheSessionMadeReadOnly_removesIt() throws IOException {
+        Path d = out.resolve("d");
+        work.mkdir(d);
+        work.write(d.resolve("f"), "x");
+        work.chmod(d, "r-xr-xr-x");
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(d).doesNotExist();
+    }
+
+    // H24
+
+    @Test
+    @Tag("C47")
+    void claim_byTwentyAtOnce_givesTwentyDirectories() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(20);
+        try {
+            CountDownLatch start = new CountDownLatch(1);
+            List<Future<Backups>> all = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                all.add(pool.submit(() -> {
+                    start.await();
+                    return Backups.claim(home, "same", Work.FILES);
+                }));
+            }
+            start.countDown();
+            java.util.Set<String> ids = new java.util.TreeSet<>();
+            for (Future<Backups> f : all) {
+                try (Backups b = f.get()) {
+                    ids.add(b.sessionId());
+                    b.image(Work.name(out.resolve("x")));
+                }
+            }
+            assertThat(ids).hasSize(20).contains("same", "same-2", "same-20");
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    @Test
+    @Tag("C47")
+    void open_ofASessionInUse_isRefused() {
+        assertThatThrownBy(() -> Backups.open(home, "s-1", Work.FILES)).isInstanceOf(IOException.class).hasMessageContaining("already open");
+    }
+
+    // H25
+
+    @Test
+    void rollback_whenTheParentWasReplacedByALink_refusesAndReports() throws IOException {
+        Path a = file("d/a", "before");
+        Path created = out.resolve("d/created");
+        work.write(a, "ours");
+        work.write(created, "ours");
+        Path elsewhere = Files.createDirectory(temp.resolve("etc"));
+        Files.writeString(elsewhere.resolve("a"), "system");
+        Files.writeString(elsewhere.resolve("created"), "system");
+        Files.move(out.resolve("d"), temp.resolve("d-moved"));
+        Files.createSymbolicLink(out.resolve("d"), elsewhere);
+        RollbackReport report = backups.rollback();
+        assertThat(elsewhere.resolve("a")).hasContent("system");
+        assertThat(elsewhere.resolve("created")).hasContent("system");
+        assertThat(report.count(FAILED)).isEqualTo(2);
+        assertThat(entry(report, a).detail()).contains("symbolic link").contains("not followed");
+        assertThat(report.complete()).isFalse();
+    }
+
+    // C18 of the field: same first touch by many
+
+    @Test
+    @Tag("K6-8")
+    void image_by32ThreadsAtOnce_makesOneImageOfTheTruePreImage() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(32);
+        try {
+            for (int round = 0; round < 10; round++) {
+                Path a = file("f" + round, "before " + round);
+                CountDownLatch start = new CountDownLatch(1);
+                List<Future<?>> all = new ArrayList<>();
+                for (int i = 0; i < 32; i++) {
+                    String text = "thread " + i;
+                    all.add(pool.submit(() -> {
+                        start.await();
+                        work.write(a, text);
+                        return null;
+                    }));
+                }
+                start.countDown();
+                for (Future<?> f : all) {
+                    f.get();
+                }
+            }
+        } finally {
+            pool.shutdownNow();
+        }
+        try (Backups reader = Backups.read(home, "s-1", Work.FILES)) {
+            assertThat(reader.images()).hasSize(10);
+            for (int round = 0; round < 10; round++) {
+                ByteArrayOutputStream image = new ByteArrayOutputStream();
+                reader.copy(Work.name(out.resolve("f" + round)), image);
+                assertThat(image.toString()).isEqualTo("before " + round);
+            }
+        }
+        assertThat(backups.rollback().count(RESTORED)).isEqualTo(10);
+    }
+
+    @Test
+    @Tag("K6-8")
+    void image_onAnInterruptedThread_isTakenAndTheInterruptKept() throws IOException {
+        Path a = file("a", "before");
+        Path b = file("b", "before");
+        work.write(b, "x");
+        Thread.currentThread().interrupt();
+        backups.image(Work.name(a));
+        assertThat(Thread.interrupted()).isTrue();
+        Files.writeString(a, "after");
+        backups.left(Work.name(a));
+        work.write(b, "y");
+        backups.rollback();
+        assertThat(a).hasContent("before");
+        assertThat(b).hasContent("before");
+    }
+
+    // Special files
+
+    @Test
+    void image_ofAFifo_neverOpensIt() throws Exception {
+        Path fifo = out.resolve("fifo");
+        assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
+        backups.imageTree(Work.name(out));
+        Files.delete(fifo);
+        backups.left(Work.name(out));
+        RollbackReport report = backups.rollback();
+        assertThat(entry(report, fifo).outcome()).isEqualTo(FAILED);
+        assertThat(entry(report, fifo).detail()).contains("FIFO");
+    }
+
+    @Test
+    void imageTree_ofTooMuch_isRefusedWithTheSize() throws IOException {
+        file("a", "12345");
+        file("d/b", "12345");
+        assertThatThrownBy(() -> backups.imageTree(Work.name(out), 100, 9)).isInstanceOf(IOException.class).hasMessageContaining("4 entries and 10 bytes");
+        assertThatThrownBy(() -> backups.imageTree(Work.name(out), 3, 100)).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    @Tag("K6-7")
+    void leftTree_afterAnOpaqueChild_countsWhatItMadeAsOurs() throws IOException {
+        file("d/a", "before");
+        file("d/b", "before");
+        Map<String, String> before = TreeListing.of(out);
+        backups.imageTree(Work.name(out.resolve("d")));
+        Files.writeString(out.resolve("d/a"), "child");
+        Files.delete(out.resolve("d/b"));
+        Files.createDirectories(out.resolve("d/x/y"));
+        Files.writeString(out.resolve("d/x/y/z"), "child");
+        backups.leftTree(Work.name(out.resolve("d")));
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    @Test
+    void image_insideKlocksOwnDirectory_isRefused() {
+        assertThatThrownBy(() -> backups.image(Work.name(home.resolve("backups/s-1/pack")))).isInstanceOf(IOException.class).hasMessageContaining("belongs to klock");
+    }
+
+    @Test
+    void imageTree_ofTheWorkspace_leavesKlocksOwnDirectoryOut() throws IOException {
+        file("a", "x");
+        backups.imageTree(Work.name(temp));
+        for (Backups.Image i : backups.images()) {
+            assertThat(i.name()).doesNotContain(".klock");
+        }
+    }
+
+    @Test
+    @Tag("K6-8")
+    void image_ofANameTheKernelCannotHave_isLeftToTheOperation() throws IOException {
+        byte[] tooLong = Work.name(out.resolve("y".repeat(256)));
+        backups.image(tooLong);
+        backups.left(tooLong);
+        assertThat(backups.rollback().entries()).isEmpty();
+    }
+
+    // Ends
+
+    @Test
+    @Tag("C45")
+    void keep_leavesChangesAndImages() throws IOException {
+        Path a = file("a", "before");
+        work.write(a, "ours");
+        backups.keep();
+        assertThat(a).hasContent("ours");
+        assertThatThrownBy(() -> backups.image(Work.name(a))).isInstanceOf(IOException.class);
+        backups.close();
+        List<Backups.Session> sessions = Backups.sessions(home, Work.FILES);
+        assertThat(sessions).extracting(Backups.Session::state).containsExactly(Backups.State.KEPT);
+        open2();
+    }
+
+    @Test
+    void undo_ofASessionThatEndedWell_restoresWhatNobodyChangedSince() throws IOException {
+        Path a = file("a", "before");
+        Path b = file("b", "before");
+        Path made = out.resolve("made");
+        work.write(a, "ours");
+        work.write(b, "ours");
+        work.write(made, "ours");
+        for (int i = 0; i < 20; i++) {
+            work.append(a, "x");
+        }
+        backups.done();
+        crash();
+        assertThat(backups.state()).isEqualTo(Backups.State.DONE);
+        Files.writeString(b, "edited next day");
+        RollbackReport report = backups.rollback();
+        assertThat(a).hasContent("before");
+        assertThat(b).hasContent("edited next day");
+        assertThat(made).doesNotExist();
+        assertThat(report.count(KEPT_THEIRS)).isEqualTo(1);
+        crash();
+        Files.writeString(a, "a new day's work");
+        assertThat(backups.rollback().count(RESTORED)).isEqualTo(1);
+        assertThat(a).hasContent("a new day's work");
+    }
+
+    @Test
+    void rollback_ofAReadOnlyTouch_changesNothing() throws IOException {
+        Path a = file("a", "before");
+        long inode = inode(a);
+        work.on(a, () -> Files.readString(a));
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(UNCHANGED);
+        assertThat(inode(a)).isEqualTo(inode);
+    }
+
+    @Test
+    void rollback_ofAModeChangeOnly_keepsTheInode() throws IOException {
+        Path a = file("a", "before");
+        long inode = inode(a);
+        int mode = mode(a);
+        work.chmod(a, "---------");
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(RESTORED);
+        assertThat(mode(a)).isEqualTo(mode);
+        assertThat(inode(a)).isEqualTo(inode);
+    }
+
+    @Test
+    void rollback_whenADirectoryBecameAFileAndAFileADirectory_swapsThemBack() throws IOException {
+        file("d/inside", "in");
+        Path f = file("f", "file");
+        Map<String, String> before = TreeListing.of(out);
+        work.deleteTree(out.resolve("d"));
+        work.write(out.resolve("d"), "a file now");
+        work.delete(f);
+        work.mkdir(f);
+        work.write(f.resolve("new"), "x");
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    @Test
+    void sessions_listsWhatIsThere() throws IOException {
+        work.write(out.resolve("a"), "x");
+        Backups.open(home, "odd/na me", Work.FILES).close();
+        List<Backups.Session> sessions = Backups.sessions(home, Work.FILES);
+        assertThat(sessions).extracting(Backups.Session::id).containsExactlyInAnyOrder("s-1", "odd/na me");
+        for (Backups.Session s : sessions) {
+            assertThat(s.live()).isEqualTo(s.id().equals("s-1"));
+        }
+    }
+
+    @Test
+    void copy_ofADamagedImage_isRefusedAndNothingIsRestoredFromIt() throws IOException {
+        Path a = file("a", "before, a text to be found in the pack");
+        Path b = file("b", "another");
+        work.write(a, "ours");
+        work.write(b, "ours");
+        backups.close();
+        Path pack = home.resolve("backups/s-1/pack");
+        byte[] bytes = Files.readAllBytes(pack);
+        int at = new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1).indexOf("a text to be found");
+        bytes[at] ^= 1;
+        Files.write(pack, bytes);
+        crash();
+        RollbackReport report = backups.rollback();
+        assertThat(entry(report, a).outcome()).isEqualTo(FAILED);
+        assertThat(entry(report, a).detail()).contains("damaged");
+        assertThat(a).hasContent("ours");
+        assertThat(b).hasContent("another");
+    }
+
+    @Test
+    void left_afterManyAppendsToOneGrowingFile_isBounded() throws IOException {
+        Path a = file("log", "");
+        work.append(a, "first");
+        long before = Files.size(home.resolve("backups/s-1/pack"));
+        long start = System.nanoTime();
+        int appends = 20_000;
+        try (var stream = Files.newOutputStream(a, StandardOpenOption.APPEND)) {
+            for (int i = 0; i < appends; i++) {
+                backups.image(Work.name(a));
+                stream.write("a line of the log\n".getBytes());
+                backups.left(Work.name(a));
+            }
+        }
+        long micros = (System.nanoTime() - start) / 1000 / appends;
+        assertThat(micros).isLessThan(200);
+        assertThat(Files.size(home.resolve("backups/s-1/pack")) - before).isLessThan(200_000);
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(RESTORED);
+        assertThat(a).hasContent("");
+    }
+
+    private void open2() throws IOException {
+        backups = Backups.open(home, "s-9", Work.FILES);
+    }
+
+    @Test
+    void rollback_replacingWhatAnAtomicMovePutThere_givesTheOldFile() throws IOException {
+        Path a = file("a", "before");
+        Path fresh = out.resolve("a.tmp");
+        work.write(fresh, "new version");
+        work.on(fresh, a, () -> Files.move(fresh, a, StandardCopyOption.REPLACE_EXISTING));
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(a).hasContent("before");
+        assertThat(fresh).doesNotExist();
+    }
+}

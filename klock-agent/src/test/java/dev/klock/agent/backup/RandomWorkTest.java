@@ -1,0 +1,203 @@
+package dev.klock.agent.backup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Tag;
+import net.jqwik.api.constraints.IntRange;
+
+/** Whatever a session does, rolling back gives the tree it found: bytes, modes, links, hard links, times. */
+class RandomWorkTest {
+    @Property(tries = 200)
+    @Tag("K6-5")
+    @Tag("K6-8")
+    @Tag("C31")
+    void rollback_afterAnySequenceOfOperations_givesTheStartTree(@ForAll long seed, @ForAll @IntRange(min = 1, max = 40) int steps) throws IOException {
+        run(seed, steps, false, 1);
+    }
+
+    @Property(tries = 100)
+    @Tag("K6-5")
+    @Tag("C45")
+    void rollbackByAnotherProcess_afterAnySequenceOfOperations_givesTheStartTree(@ForAll long seed, @ForAll @IntRange(min = 1, max = 40) int steps)
+            throws IOException {
+        run(seed, steps, true, 1);
+    }
+
+    @Property(tries = 60)
+    @Tag("K6-5")
+    void rollback_calledAgainAndAgain_changesNothingMore(@ForAll long seed, @ForAll @IntRange(min = 1, max = 25) int steps) throws IOException {
+        run(seed, steps, false, 3);
+    }
+
+    private static void run(long seed, int steps, boolean crash, int times) throws IOException {
+        Path dir = Files.createTempDirectory("klock-random").toRealPath();
+        try {
+            Path home = Files.createDirectory(dir.resolve(".klock"));
+            Path root = Files.createDirectory(dir.resolve("w"));
+            Random random = new Random(seed);
+            plant(root, random);
+            Map<String, String> before = TreeListing.of(root);
+            List<String> done = new ArrayList<>();
+            Backups b = Backups.open(home, "s", Work.FILES);
+            b.preflight(List.of(), List.of(Work.name(root)));
+            Work work = new Work(b);
+            for (int i = 0; i < steps; i++) {
+                try {
+                    done.add(step(work, root, random));
+                } catch (FileSystemException refused) {
+                    done.add("refused: " + refused);
+                }
+            }
+            if (crash) {
+                b.close();
+                b = Backups.open(home, "s", Work.FILES);
+            }
+            for (int i = 0; i < times; i++) {
+                RollbackReport report = b.rollback();
+                assertThat(report.complete()).as("%s%n%s", done, report).isTrue();
+                assertThat(report.count(RollbackReport.Outcome.KEPT_THEIRS)).as("%s%n%s", done, report).isZero();
+                assertThat(TreeListing.of(root)).as("seed %s: %s%n%s", seed, done, report).isEqualTo(before);
+            }
+            b.close();
+        } finally {
+            wipe(dir);
+        }
+    }
+
+    private static void plant(Path root, Random random) throws IOException {
+        for (int i = 0; i < 8; i++) {
+            Path p = fresh(root, random);
+            if (Files.exists(p, LinkOption.NOFOLLOW_LINKS)) {
+                continue;
+            }
+            switch (random.nextInt(5)) {
+                case 0: case 1: Files.createDirectory(p); break;
+                case 2: Files.createSymbolicLink(p, Path.of(random.nextBoolean() ? "nowhere" : "a")); break;
+                case 3: {
+                    Path other = pick(root, random);
+                    if (Files.isRegularFile(other, LinkOption.NOFOLLOW_LINKS)) {
+                        Files.createLink(p, other);
+                        break;
+                    }
+                }
+                // falls through
+                default: Files.writeString(p, "start " + random.nextInt(1000)); break;
+            }
+        }
+    }
+
+    private static String step(Work work, Path root, Random random) throws IOException {
+        Path p = pick(root, random);
+        Path q = fresh(root, random);
+        boolean top = p.equals(root);
+        boolean directory = Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS);
+        boolean file = Files.isRegularFile(p, LinkOption.NOFOLLOW_LINKS);
+        boolean free = !Files.exists(q, LinkOption.NOFOLLOW_LINKS);
+        switch (random.nextInt(13)) {
+            case 0: case 1:
+                if (free || Files.isRegularFile(q, LinkOption.NOFOLLOW_LINKS)) {
+                    work.write(q, "new " + random.nextInt(1000));
+                    return "write " + q;
+                }
+                return "-";
+            case 2:
+                if (file) {
+                    work.append(p, "more");
+                    return "append " + p;
+                }
+                return "-";
+            case 3:
+                if (file) {
+                    work.truncate(p);
+                    return "truncate " + p;
+                }
+                return "-";
+            case 4: case 5: case 6:
+                if (!top && !q.startsWith(p)) {
+                    work.rename(p, q);
+                    return "rename " + p + " to " + q;
+                }
+                return "-";
+            case 7:
+                if (file && free) {
+                    work.link(p, q);
+                    return "link " + p + " as " + q;
+                }
+                return "-";
+            case 8:
+                if (free) {
+                    work.symlink(q, random.nextBoolean() ? "a" : "/nowhere/x");
+                    return "symlink " + q;
+                }
+                return "-";
+            case 9:
+                if (file || directory) {
+                    work.chmod(p, directory ? "rwx--x---" : random.nextBoolean() ? "r--------" : "rwxrwxrwx");
+                    return "chmod " + p;
+                }
+                return "-";
+            case 10:
+                if (!top) {
+                    work.deleteTree(p);
+                    return "delete " + p;
+                }
+                return "-";
+            case 11:
+                if (free) {
+                    work.mkdir(q);
+                    return "mkdir " + q;
+                }
+                return "-";
+            default:
+                if (file || directory) {
+                    work.touch(p, random.nextInt(1_000_000));
+                    return "times " + p;
+                }
+                return "-";
+        }
+    }
+
+    private static Path fresh(Path root, Random random) throws IOException {
+        List<Path> directories = new ArrayList<>();
+        for (Path p : all(root)) {
+            if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS)) {
+                directories.add(p);
+            }
+        }
+        return directories.get(random.nextInt(directories.size())).resolve(String.valueOf((char) ('a' + random.nextInt(4))));
+    }
+
+    private static Path pick(Path root, Random random) throws IOException {
+        List<Path> all = all(root);
+        return all.get(random.nextInt(all.size()));
+    }
+
+    private static List<Path> all(Path root) throws IOException {
+        try (Stream<Path> s = Files.walk(root)) {
+            List<Path> list = new ArrayList<>(s.toList());
+            Collections.sort(list);
+            return list;
+        }
+    }
+
+    static void wipe(Path dir) throws IOException {
+        List<Path> all = all(dir);
+        Collections.reverse(all);
+        for (Path p : all) {
+            Files.delete(p);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package dev.klock.agent.backup;
+
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** File operations as a program under klock does them: image, effect, left. */
+final class Work {
+    static final HostFiles FILES = new TestFiles();
+    private final Backups backups;
+
+    Work(Backups backups) {
+        this.backups = backups;
+    }
+
+    static byte[] name(Path p) {
+        return FILES.name(p);
+    }
+
+    interface Effect {
+        void run() throws IOException;
+    }
+
+    void on(Path p, Effect effect) throws IOException {
+        backups.image(name(p));
+        try {
+            effect.run();
+        } finally {
+            backups.left(name(p));
+        }
+    }
+
+    void on(Path p, Path q, Effect effect) throws IOException {
+        on(p, () -> on(q, effect));
+    }
+
+    void write(Path p, String text) throws IOException {
+        on(p, () -> Files.writeString(p, text));
+    }
+
+    void append(Path p, String text) throws IOException {
+        on(p, () -> Files.writeString(p, text, StandardOpenOption.APPEND));
+    }
+
+    void truncate(Path p) throws IOException {
+        on(p, () -> Files.write(p, new byte[0]));
+    }
+
+    void delete(Path p) throws IOException {
+        on(p, () -> Files.delete(p));
+    }
+
+    void deleteTree(Path p) throws IOException {
+        if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS)) {
+            try (DirectoryStream<Path> list = Files.newDirectoryStream(p)) {
+                for (Path c : list) {
+                    deleteTree(c);
+                }
+            }
+        }
+        delete(p);
+    }
+
+    void mkdir(Path p) throws IOException {
+        on(p, () -> Files.createDirectory(p));
+    }
+
+    void rename(Path from, Path to) throws IOException {
+        if (Files.isDirectory(from, LinkOption.NOFOLLOW_LINKS)) {
+            backups.imageTree(name(from));
+            try {
+                on(to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));
+            } finally {
+                backups.left(name(from));
+            }
+        } else {
+            on(from, to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));
+        }
+    }
+
+    void link(Path existing, Path fresh) throws IOException {
+        on(existing, fresh, () -> Files.createLink(fresh, existing));
+    }
+
+    void symlink(Path link, String text) throws IOException {
+        on(link, () -> Files.createSymbolicLink(link, Path.of(text)));
+    }
+
+    void chmod(Path p, String mode) throws IOException {
+        on(p, () -> Files.setPosixFilePermissions(p, PosixFilePermissions.fromString(mode)));
+    }
+
+    void touch(Path p, long seconds) throws IOException {
+        on(p, () -> Files.setLastModifiedTime(p, FileTime.from(java.time.Instant.ofEpochSecond(seconds))));
+    }
+
+    static byte[] bytes(String s) {
+        return s.getBytes(StandardCharsets.UTF_8);
+    }
+}
