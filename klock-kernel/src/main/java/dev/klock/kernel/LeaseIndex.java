@@ -31,6 +31,7 @@ import java.util.HashMap;
  * <p>Not thread-safe; the kernel is one thread's at a time.
  */
 final class LeaseIndex {
+    private static final int FREE = 0;
     private static final int EXACT = 0;
     private static final int CHILDREN = 6;
     private static final int SUBTREE = 12;
@@ -110,6 +111,8 @@ final class LeaseIndex {
 
     private final int seed;
     private Node[] table = new Node[64];
+    /** The hashes of the nodes beside them, so that a probe that goes past strangers does not have to fetch each from memory. */
+    private int[] hashes = new int[64];
     private int nodes;
 
     LeaseIndex(int seed) {
@@ -160,17 +163,23 @@ final class LeaseIndex {
         // a first name without a slash in front is another thing than one with
         h = (h + (from == 0 ? 7 : 3)) * 0x9E3779B1;
         h ^= h >>> 15;
+        if (h == FREE) {
+            h = 1;
+        }
         end = i;
         hash = h;
-        Node[] slots = table;
-        int mask = slots.length - 1;
+        int[] marks = hashes;
+        int mask = marks.length - 1;
         for (int at = h & mask; ; at = at + 1 & mask) {
-            Node n = slots[at];
-            if (n == null) {
+            int mark = marks[at];
+            if (mark == FREE) {
                 return null;
             }
-            if (n.hash == h
-                    && n.parent == node
+            if (mark != h) {
+                continue;
+            }
+            Node n = table[at];
+            if (n.parent == node
                     && n.to - n.from == i - from
                     && n.text.regionMatches(n.from, path, from, i - from)
                     && (n.from == 0) == (from == 0)) {
@@ -429,6 +438,7 @@ final class LeaseIndex {
         if (nodes * 2 >= table.length) {
             Node[] old = table;
             table = new Node[old.length * 2];
+            hashes = new int[old.length * 2];
             for (Node n : old) {
                 if (n != null) {
                     place(n);
@@ -442,29 +452,33 @@ final class LeaseIndex {
     private void place(Node node) {
         int mask = table.length - 1;
         int at = node.hash & mask;
-        while (table[at] != null) {
+        while (hashes[at] != FREE) {
             at = at + 1 & mask;
         }
         table[at] = node;
+        hashes[at] = node.hash;
     }
 
     private void drop(Node node) {
         int mask = table.length - 1;
         int i = node.hash & mask;
-        while (table[i] != node) {
+        while (hashes[i] != node.hash || table[i] != node) {
             i = i + 1 & mask;
         }
         nodes--;
+        // close the gap, so that no probe of another name ends too early
         for (int j = i + 1 & mask; ; j = j + 1 & mask) {
-            Node n = table[j];
-            if (n == null) {
+            int h = hashes[j];
+            if (h == FREE) {
                 break;
             }
-            if ((j - (n.hash & mask) & mask) >= (j - i & mask)) {
-                table[i] = n;
+            if ((j - (h & mask) & mask) >= (j - i & mask)) {
+                table[i] = table[j];
+                hashes[i] = h;
                 i = j;
             }
         }
         table[i] = null;
+        hashes[i] = FREE;
     }
 }

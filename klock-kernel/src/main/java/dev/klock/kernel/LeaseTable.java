@@ -1,77 +1,129 @@
 package dev.klock.kernel;
 
 /**
- * Leases by number. Multiplying by the golden ratio spreads numbers that follow each other; their low bits alone would pile up behind
- * any block of old leases.
+ * Live leases by number. Numbers rise by one, so they are kept in pages of 64 that follow each other: a new lease goes where the ones
+ * before it went, instead of to a random place in a table of millions. A page goes when its last lease does; pages are found by a hash
+ * with the golden ratio, since the low bits of page numbers alone would pile up behind any block of old pages.
  */
 final class LeaseTable {
+    private static final int PAGE_BITS = 6;
+    private static final int PAGE = 1 << PAGE_BITS;
     private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
-    private Claim[] slots = new Claim[16];
-    private int shift = 60;
-    private int size;
+    private static final class Page {
+        final long number;
+        final Claim[] claims = new Claim[PAGE];
+        int live;
 
-    private int home(long number) {
-        return (int) (number * GOLDEN >>> shift);
+        Page(long number) {
+            this.number = number;
+        }
     }
+
+    private Page[] pages = new Page[16];
+    private int shift = 60;
+    private int pageCount;
+    /** Where the newest lease went; the one page that may be empty. */
+    private Page last;
+    private int size;
 
     int size() {
         return size;
     }
 
+    /** The lease, or {@code null}. */
     Claim get(long number) {
-        Claim[] table = slots;
-        int mask = table.length - 1;
+        Page page = page(number >> PAGE_BITS);
+        return page == null ? null : page.claims[(int) number & PAGE - 1];
+    }
+
+    private Page page(long number) {
+        Page page = last;
+        if (page != null && page.number == number) {
+            return page;
+        }
+        int mask = pages.length - 1;
         for (int i = home(number); ; i = i + 1 & mask) {
-            Claim c = table[i];
-            if (c == null || c.number == number) {
-                return c;
+            page = pages[i];
+            if (page == null || page.number == number) {
+                return page;
             }
         }
     }
 
     void put(Claim claim) {
-        if (size * 2 >= slots.length) {
-            Claim[] old = slots;
-            slots = new Claim[old.length * 2];
-            shift--;
-            for (Claim c : old) {
-                if (c != null) {
-                    place(c);
-                }
+        long number = claim.number >> PAGE_BITS;
+        Page page = page(number);
+        if (page == null) {
+            page = new Page(number);
+            if (pageCount * 2 >= pages.length) {
+                grow();
             }
+            place(page);
+            pageCount++;
         }
-        place(claim);
+        if (last != page) {
+            if (last != null && last.live == 0) {
+                drop(last);
+            }
+            last = page;
+        }
+        page.claims[(int) claim.number & PAGE - 1] = claim;
+        page.live++;
         size++;
     }
 
-    private void place(Claim claim) {
-        int mask = slots.length - 1;
-        int i = home(claim.number);
-        while (slots[i] != null) {
-            i = i + 1 & mask;
+    void remove(Claim claim) {
+        Page page = page(claim.number >> PAGE_BITS);
+        page.claims[(int) claim.number & PAGE - 1] = null;
+        size--;
+        if (--page.live == 0 && page != last) {
+            drop(page);
         }
-        slots[i] = claim;
     }
 
-    void remove(Claim claim) {
-        int mask = slots.length - 1;
-        int i = home(claim.number);
-        while (slots[i] != claim) {
+    private int home(long number) {
+        return (int) (number * GOLDEN >>> shift);
+    }
+
+    private void grow() {
+        Page[] old = pages;
+        pages = new Page[old.length * 2];
+        shift--;
+        for (Page p : old) {
+            if (p != null) {
+                place(p);
+            }
+        }
+    }
+
+    private void place(Page page) {
+        int mask = pages.length - 1;
+        int i = home(page.number);
+        while (pages[i] != null) {
             i = i + 1 & mask;
         }
-        size--;
-        // close the gap, so that no probe of another number ends too early
+        pages[i] = page;
+    }
+
+    private void drop(Page page) {
+        int mask = pages.length - 1;
+        int i = home(page.number);
+        while (pages[i] != page) {
+            i = i + 1 & mask;
+        }
+        pageCount--;
+        // close the gap, so that no probe of another page ends too early
         for (int j = i + 1 & mask; ; j = j + 1 & mask) {
-            Claim c = slots[j];
-            if (c == null) {
+            Page p = pages[j];
+            if (p == null) {
                 break;
             }
-            if ((j - home(c.number) & mask) >= (j - i & mask)) {
-                slots[i] = c;
+            if ((j - home(p.number) & mask) >= (j - i & mask)) {
+                pages[i] = p;
                 i = j;
             }
         }
-        slots[i] = null;
+        pages[i] = null;
     }
 }
