@@ -19,6 +19,9 @@ public final class Resource implements Comparable<Resource> {
         SUBTREE
     }
 
+    /** Longest path, bytes of UTF-8: the kernel's PATH_MAX. */
+    public static final int MAX_PATH_BYTES = 4096;
+
     private final String scheme;
     private final String path;
     private final Form form;
@@ -39,14 +42,57 @@ public final class Resource implements Comparable<Resource> {
         return new Resource("FILE", path, Form.EXACT);
     }
 
+    /**
+     * The resource that {@code text} writes, strictly: {@code SCHEME:path}, the scheme in any case, the path canonical (K1-7 to K1-9,
+     * K1-14, C16 to C18). {@code \\} takes the next character as it is; a {@code *} without it is only allowed as the whole last
+     * component of a FILE path, alone or doubled.
+     *
+     * @throws ResourceSyntaxException when it is not canonical, with the canonical form; its scheme is unknown; it is too long; or it
+     *     holds control characters
+     */
+    public static Resource parse(String text) {
+        return ResourceSyntax.parse(text);
+    }
+
+    /** {@link #parse(String)} of a scheme and a path given apart, as other dialects of a manifest have them (C15). */
+    public static Resource parse(String scheme, String path) {
+        return ResourceSyntax.parse(scheme, path);
+    }
+
+    /**
+     * The resource that {@code text} means, for tools that take what a person types (C17): a relative FILE path counts from
+     * {@code root} (absolute and canonical), doubled and trailing slashes, {@code .} and {@code ..} are resolved as text, without
+     * following links. What {@link #parse} refuses otherwise is refused here too.
+     *
+     * @throws ResourceSyntaxException when it stays wrong
+     */
+    public static Resource normalise(String text, String root) {
+        return ResourceSyntax.normalise(text, root);
+    }
+
+    /** {@code literal} as a part of a resource's text that stands for exactly these characters. */
+    public static String escape(String literal) {
+        return ResourceSyntax.escape(literal);
+    }
+
+    /**
+     * The scheme's one name: upper case, {@code DB} for {@code DATABASE_TABLE} (C16); null when there is no such scheme.
+     */
+    public static String canonicalScheme(String scheme) {
+        return ResourceSyntax.canonicalScheme(scheme);
+    }
+
+    /** Upper case: {@code FILE}. */
     public String scheme() {
         return scheme;
     }
 
+    /** The path, escapes resolved and without the pattern's {@code /*} or {@code /**}. */
     public String path() {
         return path;
     }
 
+    /** What {@link #path()} stands for; other than {@link Form#EXACT} only for FILE (C18). */
     public Form form() {
         return form;
     }
@@ -116,16 +162,17 @@ public final class Resource implements Comparable<Resource> {
         return (scheme.hashCode() * 31 + path.hashCode()) * 31 + form.ordinal();
     }
 
-    /** The form a manifest uses. */
+    /** The form a manifest uses; {@link #parse} of it is this again. */
     @Override
     public String toString() {
-        switch (form) {
-            case EXACT:
-                return scheme + ":" + path;
-            case CHILDREN:
-                return scheme + ":" + (path.equals("/") ? "" : path) + "/*";
-            default:
-                return scheme + ":" + (path.equals("/") ? "" : path) + "/**";
+        StringBuilder s = new StringBuilder(scheme.length() + path.length() + 4);
+        s.append(scheme).append(':');
+        if (form == Form.EXACT) {
+            return s.append(escape(path)).toString();
         }
+        if (!path.equals("/")) {
+            s.append(escape(path));
+        }
+        return s.append(form == Form.CHILDREN ? "/*" : "/**").toString();
     }
 }

@@ -5,15 +5,16 @@ import dev.klock.bridge.Hooks;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
@@ -44,13 +45,7 @@ public final class Bridge {
         Class<?> anchor = Class.forName(PACKAGE + "UnixPath", false, null);
         MethodHandles.Lookup inside = MethodHandles.privateLookupIn(anchor, MethodHandles.lookup());
         Class<?> filesClass = inside.defineClass(SharedTypes.bytesOf(PACKAGE + "KlockFiles"));
-        MethodHandle constructor = inside.findConstructor(filesClass, MethodType.methodType(void.class));
-        HostFiles files;
-        try {
-            files = (HostFiles) constructor.invoke();
-        } catch (Throwable e) {
-            throw new ReflectiveOperationException("KlockFiles", e);
-        }
+        HostFiles files = (HostFiles) instanceOf(filesClass);
         byte[] bridgeBytes = SharedTypes.bytesOf(PACKAGE + "KlockBridge");
         readDescriptors(bridgeBytes);
         hide(filesClass);
@@ -65,12 +60,9 @@ public final class Bridge {
     /** Defines and initialises the bridge class: from here on woven code reaches {@code hooks}. Called once, before weaving. */
     public void connect(Instrumentation instrumentation, Hooks hooks, Fence fence) throws ReflectiveOperationException, IOException {
         Class<?> port = lookup.defineClass(SharedTypes.bytesOf(PACKAGE + "KlockPort"));
-        try {
-            lookup.findStaticSetter(port, "hooks", Hooks.class).invoke(hooks);
-            lookup.findStaticSetter(port, "fence", Fence.class).invoke(fence);
-        } catch (Throwable e) {
-            throw new ReflectiveOperationException("KlockPort", e);
-        }
+        @SuppressWarnings("unchecked")
+        BiConsumer<Hooks, Fence> entrance = (BiConsumer<Hooks, Fence>) instanceOf(port);
+        entrance.accept(hooks, fence);
         Class<?> bridge = lookup.defineClass(bridgeBytes);
         Class.forName(bridge.getName(), true, null);
         hide(port);
@@ -78,12 +70,21 @@ public final class Bridge {
         // modules other than java.base that hold hooked methods
         Set<Module> holders = new HashSet<>();
         for (String name : new String[] {"java.prefs", "jdk.management.agent"}) {
-            ModuleLayer.boot().findModule(name).ifPresent(holders::add);
+            Optional<Module> holder = ModuleLayer.boot().findModule(name);
+            if (holder.isPresent()) {
+                holders.add(holder.get());
+            }
         }
         if (!holders.isEmpty()) {
             instrumentation.redefineModule(Object.class.getModule(), Collections.emptySet(), Map.of("sun.nio.fs", holders),
                     Collections.emptyMap(), Collections.emptySet(), Collections.emptyMap());
         }
+    }
+
+    private static Object instanceOf(Class<?> type) throws ReflectiveOperationException {
+        Constructor<?> constructor = type.getDeclaredConstructor();
+        constructor.setAccessible(true);
+        return constructor.newInstance();
     }
 
     static String descriptorOf(String method) {

@@ -31,7 +31,7 @@ public final class Installation {
     public static Installation install(Instrumentation instrumentation, HookTable table) {
         Installation result = new Installation(table);
         Weaver weaver = new Weaver(table);
-        Reader reader = new Reader(table);
+        Reader reader = new Reader(table, weaver);
         List<Class<?>> targets = new ArrayList<>();
         Set<Hook> absent = new HashSet<>();
         for (Map.Entry<String, List<Hook>> entry : table.byClass().entrySet()) {
@@ -57,6 +57,7 @@ public final class Installation {
             result.gaps.add("the JVM refused the woven classes: " + e);
         } finally {
             instrumentation.removeTransformer(reader);
+            weaver.forgetOutputs();
         }
         result.gaps.addAll(weaver.failures());
         for (Hook hook : table.hooks()) {
@@ -96,13 +97,18 @@ public final class Installation {
         return true;
     }
 
-    /** Re-reads final bytes and remembers which rows' calls stand in them. */
+    /**
+     * Sees the final bytes and remembers which rows' calls stand in them. Bytes that are the weaver's own need no second parse; whatever
+     * another transformer has touched is read.
+     */
     private static final class Reader implements ClassFileTransformer {
         private final Map<String, List<Hook>> byClass;
+        private final Weaver weaver;
         private final Set<Hook> seen = new HashSet<>();
 
-        Reader(HookTable table) {
+        Reader(HookTable table, Weaver weaver) {
             byClass = table.byClass();
+            this.weaver = weaver;
         }
 
         synchronized boolean saw(Hook hook) {
@@ -112,7 +118,18 @@ public final class Installation {
         @Override
         public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
             List<Hook> hooks = loader == null && name != null ? byClass.get(name) : null;
-            if (hooks != null) {
+            if (hooks == null) {
+                return null;
+            }
+            if (weaver.returned(name, bytes)) {
+                synchronized (this) {
+                    for (Hook hook : hooks) {
+                        if (weaver.isWoven(hook)) {
+                            seen.add(hook);
+                        }
+                    }
+                }
+            } else {
                 new ClassReader(bytes).accept(new Calls(hooks), ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
             }
             return null;

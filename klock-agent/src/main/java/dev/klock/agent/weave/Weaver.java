@@ -3,6 +3,8 @@ package dev.klock.agent.weave;
 import java.lang.instrument.ClassFileTransformer;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,8 +39,11 @@ final class Weaver implements ClassFileTransformer {
     private final Map<String, List<Hook>> table;
     /** Rows that were inserted; guarded by this. */
     private final Set<Hook> woven = new HashSet<>();
+    /** What was returned last for each class, until {@link #forgetOutputs}; guarded by this. */
+    private final Map<String, byte[]> outputs = new HashMap<>();
     /** What went wrong, per class; guarded by this. */
     private final List<String> failures = new ArrayList<>();
+    private boolean remember = true;
 
     Weaver(HookTable table) {
         this.table = table.byClass();
@@ -54,13 +59,30 @@ final class Weaver implements ClassFileTransformer {
             return null;
         }
         try {
-            return weave(bytes, hooks);
+            byte[] output = weave(bytes, hooks);
+            synchronized (this) {
+                if (remember) {
+                    outputs.put(name, output);
+                }
+            }
+            return output;
         } catch (Throwable e) {
             synchronized (this) {
                 failures.add(name.replace('/', '.') + ": " + e);
             }
             return null;
         }
+    }
+
+    /** Whether {@code bytes} are what this weaver returned last for the class {@code name}. */
+    synchronized boolean returned(String name, byte[] bytes) {
+        return Arrays.equals(outputs.get(name), bytes);
+    }
+
+    /** The installation has been checked: from now on outputs are not kept. */
+    synchronized void forgetOutputs() {
+        remember = false;
+        outputs.clear();
     }
 
     synchronized boolean isWoven(Hook hook) {
@@ -94,7 +116,7 @@ final class Weaver implements ClassFileTransformer {
 
     /** The number of local variables of each method, so that fresh ones can be placed behind them. */
     private static final class Sizes extends ClassVisitor {
-        private final Map<String, Integer> locals = new java.util.HashMap<>();
+        private final Map<String, Integer> locals = new HashMap<>();
 
         private Sizes() {
             super(Opcodes.ASM9);

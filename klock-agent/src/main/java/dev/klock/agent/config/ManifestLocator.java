@@ -1,0 +1,114 @@
+package dev.klock.agent.config;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+
+/**
+ * Finds the manifest of a launch.
+ *
+ * <p>One that was named ({@code manifest=}, {@code -Dklock.manifest}, {@code KLOCK_MANIFEST}) must be there. Otherwise {@code klock.yaml},
+ * {@code klock.yml} or {@code klock.json} is looked for in the working directory and then in each parent up to the repository root, the
+ * first directory with a {@code .git}; without a repository in the working directory only, because then nothing says where the
+ * project ends.
+ *
+ * <p>A manifest decides what a program may do, so one that was merely found must not be another user's: a directory or manifest that
+ * belongs to somebody else than this process's user or root, or that everybody may write to (such as {@code /tmp}), is refused where it holds the
+ * manifest and ends the search above the working directory. Naming the manifest is always possible.
+ */
+public final class ManifestLocator {
+    /** The names looked for, in this order. */
+    private static final String[] NAMES = {"klock.yaml", "klock.yml", "klock.json"};
+
+    private ManifestLocator() {
+    }
+
+    /**
+     * The manifest's absolute path, null if none was named and none is found.
+     *
+     * @throws UsageException a named one is missing, unreadable or no regular file; a found one is not to be trusted
+     */
+    public static File locate(LaunchOptions options, LaunchEnvironment environment) throws UsageException {
+        String named = options.text(Option.MANIFEST);
+        if (named != null) {
+            File file = environment.file(named);
+            requireReadable(file);
+            return file;
+        }
+        return search(new File(environment.workingDirectory()), FileStatus.user());
+    }
+
+    private static File search(File workingDirectory, int user) throws UsageException {
+        File root = repositoryRoot(workingDirectory, user);
+        for (File dir = workingDirectory; dir != null; dir = dir.getParentFile()) {
+            File manifest = in(dir);
+            if (manifest != null) {
+                requireTrusted(dir, dir, user);
+                requireTrusted(manifest, manifest, user);
+                requireReadable(manifest);
+                return manifest;
+            }
+            if (dir.equals(root)) {
+                return null;
+            }
+        }
+        return null;
+    }
+
+    /** The nearest directory at or above that holds a {@code .git}, if all on the way can be trusted; else the directory itself. */
+    private static File repositoryRoot(File workingDirectory, int user) {
+        for (File dir = workingDirectory; dir != null; dir = dir.getParentFile()) {
+            if (distrust(dir, user) != null) {
+                return workingDirectory;
+            }
+            if (new File(dir, ".git").exists()) {
+                return dir;
+            }
+        }
+        return workingDirectory;
+    }
+
+    private static File in(File dir) {
+        for (String name : NAMES) {
+            File file = new File(dir, name);
+            // a link to nothing was meant to be a manifest too
+            if (file.exists() || Files.isSymbolicLink(file.toPath())) {
+                return file;
+            }
+        }
+        return null;
+    }
+
+    private static void requireTrusted(File suspect, File named, int user) throws UsageException {
+        String why = distrust(suspect, user);
+        if (why != null) {
+            throw new UsageException(named + " is not used unless it is named: " + why + "; give manifest=PATH if it is what you want");
+        }
+    }
+
+    private static String distrust(File file, int user) {
+        try {
+            FileStatus status = FileStatus.of(file, true);
+            return status == null ? "it leads nowhere" : status.distrust(user);
+        } catch (IOException e) {
+            return "it cannot be looked at";
+        }
+    }
+
+    private static void requireReadable(File file) throws UsageException {
+        try {
+            FileStatus status = FileStatus.of(file, true);
+            if (status == null) {
+                throw new UsageException("manifest " + file + " does not exist");
+            }
+            if (!status.isRegular()) {
+                throw new UsageException("manifest " + file + (status.isDirectory() ? " is a directory" : " is not a regular file"));
+            }
+        } catch (IOException e) {
+            throw new UsageException("manifest " + file + " cannot be looked at: " + Home.reason(e));
+        }
+        if (!file.canRead()) {
+            throw new UsageException("manifest " + file + " cannot be read: permission denied");
+        }
+    }
+}

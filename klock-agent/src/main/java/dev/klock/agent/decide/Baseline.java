@@ -1,0 +1,198 @@
+package dev.klock.agent.decide;
+
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.Resolved;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.kernel.Predicate;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+
+/**
+ * What the JVM itself reads to run any program at all, so that no manifest has to say it: for reading only, never for writing.
+ *
+ * <p>Rows name a path, or a system property or two that hold paths; each with its reason, for {@code baseline} to print. The directories
+ * above a row may be looked at, as those above a declared path may. A deny line does not reach these rows: it would keep the JVM from
+ * loading its own classes.
+ *
+ * <p>Immutable after construction but for what links in {@code java.home} lead to, which is learned when they are used; thread-safe.
+ */
+public final class Baseline {
+    /** Reading and looking. */
+    static final int READ = Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit();
+    private static final int LOOK = Predicate.DEPENDS_ON.bit();
+
+    private static final char EXACT = '=';
+    private static final char SUBTREE = '*';
+    /** A list of paths separated by colons; a directory in it counts with all below. */
+    private static final char LIST = ':';
+
+    /** kind, path with ${property}, reason. */
+    private static final String[][] ROWS = {
+        {"*", "${java.home}", "the JDK: classes, tzdb.dat, java.security, cacerts, native libraries"},
+        {":", "${java.class.path}", "class path"},
+        {":", "${jdk.module.path}", "module path"},
+        {":", "${jdk.module.upgrade.path}", "upgraded modules"},
+        {":", "${jdk.boot.class.path.append}", "boot class path of agents"},
+        {"=", "/dev/random", "SecureRandom seeds"},
+        {"=", "/dev/urandom", "SecureRandom"},
+        {"=", "/dev/null", "ProcessBuilder.Redirect.DISCARD; writing there changes nothing"},
+        {"=", "${proc}/cgroup", "container limits: which cgroup"},
+        {"=", "${proc}/mountinfo", "container limits and file stores: where it is mounted"},
+        {"=", "${proc}/mounts", "file stores (/etc/mtab and /proc/mounts are links to it)"},
+        {"=", "${proc}/stat", "ProcessHandle: start time"},
+        {"=", "${proc}/status", "memory use"},
+        {"=", "${proc}/maps", "diagnostics"},
+        {"=", "${proc}/limits", "diagnostics"},
+        {"=", "${proc}/exe", "ProcessHandle: program"},
+        {"=", "/proc/cgroups", "container limits"},
+        {"=", "/proc/stat", "processor count and start times"},
+        {"=", "/proc/meminfo", "memory size"},
+        {"=", "/proc/cpuinfo", "processor features"},
+        {"=", "/proc/loadavg", "OperatingSystemMXBean"},
+        {"=", "/proc/sys/net/core/somaxconn", "ServerSocket backlog"},
+        {"*", "/sys/fs/cgroup", "container limits"},
+        {"=", "/etc/resolv.conf", "name service"},
+        {"=", "/etc/hosts", "name service"},
+        {"=", "/etc/nsswitch.conf", "name service"},
+        {"=", "/etc/host.conf", "name service"},
+        {"=", "/etc/localtime", "default time zone"},
+        {"=", "/etc/timezone", "default time zone"},
+        {"=", "/etc/mtab", "file stores, where it is not a link"},
+        {"=", "/etc/mime.types", "Files.probeContentType"},
+        {"=", "${user.home}/.mime.types", "Files.probeContentType"},
+        {"=", "${user.home}/.accessibility.properties", "AWT start"},
+    };
+
+    /** One row as it stands on this machine. */
+    public static final class Row {
+        private final String path;
+        private final boolean subtree;
+        private final String reason;
+
+        Row(String path, boolean subtree, String reason) {
+            this.path = path;
+            this.subtree = subtree;
+            this.reason = reason;
+        }
+
+        /** {@code FILE:/dir/**} or {@code FILE:/file}, as a manifest would say it. */
+        public String resource() {
+            String text = Names.text(path);
+            return subtree ? "FILE:" + (text.equals("/") ? "" : text) + "/**" : "FILE:" + text;
+        }
+
+        /** Why the JVM needs it. */
+        public String reason() {
+            return reason;
+        }
+    }
+
+    private final String javaHome;
+    private final List<Row> rows = new ArrayList<>();
+    private final HashMap<String, Row> exact = new HashMap<>();
+    private final HashMap<String, Row> subtrees = new HashMap<>();
+    private final HashMap<String, Boolean> above = new HashMap<>();
+
+    private Baseline(String javaHome) {
+        this.javaHome = javaHome;
+    }
+
+    /** The baseline of nothing at all. */
+    public static Baseline none() {
+        return new Baseline(null);
+    }
+
+    /** The baseline of this JVM. Reads system properties, and the links on the way to each path. */
+    public static Baseline ofThisJvm(Resolver resolver, Names names) {
+        String home = System.getProperty("java.home");
+        Baseline baseline = new Baseline(home == null ? null : names.encode(home));
+        String process = resolver.resolve("/proc/self", true).path();
+        for (int i = 0; i < ROWS.length; i++) {
+            String path = ROWS[i][1];
+            if (path.startsWith("${")) {
+                int end = path.indexOf('}');
+                String property = path.substring(2, end);
+                String value = property.equals("proc") ? process : System.getProperty(property);
+                if (value == null || value.isEmpty()) {
+                    continue;
+                }
+                path = names.encode(value.concat(path.substring(end + 1)));
+            }
+            char kind = ROWS[i][0].charAt(0);
+            if (kind != LIST) {
+                baseline.add(resolver, path, kind == SUBTREE, ROWS[i][2]);
+                continue;
+            }
+            int start = 0;
+            while (start <= path.length()) {
+                int colon = path.indexOf(':', start);
+                colon = colon < 0 ? path.length() : colon;
+                // an empty entry is the working directory; as a baseline that would be far too much, so it has to be declared
+                if (colon > start) {
+                    String entry = path.substring(start, colon);
+                    baseline.add(resolver, entry, true, ROWS[i][2]);
+                }
+                start = colon + 1;
+            }
+        }
+        return baseline;
+    }
+
+    private void add(Resolver resolver, String path, boolean subtree, String reason) {
+        Resolved resolved = resolver.resolve(path, true);
+        String real = resolved.path();
+        if (real == null || real.equals("/")) {
+            return;
+        }
+        HashMap<String, Row> map = subtree ? subtrees : exact;
+        if (map.containsKey(real)) {
+            return;
+        }
+        Row row = new Row(real, subtree, reason);
+        rows.add(row);
+        map.put(real, row);
+        markAbove(real);
+        if (path.charAt(0) == '/' && !path.equals(real)) {
+            // the way there passes links, which are looked at as well
+            markAbove(path);
+        }
+    }
+
+    private void markAbove(String path) {
+        for (int slash = path.lastIndexOf('/'); slash >= 0; slash = path.lastIndexOf('/', slash - 1)) {
+            above.put(slash == 0 ? "/" : path.substring(0, slash), Boolean.TRUE);
+            if (slash == 0) {
+                return;
+            }
+        }
+    }
+
+    /** What the JVM may do with the file {@code real} by itself, as a mask of {@link Predicate#bit()}. */
+    public int allowed(String real) {
+        if (exact.containsKey(real) || subtrees.containsKey(real)) {
+            return READ;
+        }
+        if (!subtrees.isEmpty()) {
+            for (int slash = real.lastIndexOf('/'); slash > 0; slash = real.lastIndexOf('/', slash - 1)) {
+                if (subtrees.containsKey(real.substring(0, slash))) {
+                    return READ;
+                }
+            }
+        }
+        return above.containsKey(real) ? LOOK : 0;
+    }
+
+    /**
+     * Whether the real name {@code requested}, as it was given, lies in {@code java.home}: then what it leads to belongs to the JDK too,
+     * wherever links have it (Debian keeps {@code conf} and {@code cacerts} in /etc).
+     */
+    public boolean isInJavaHome(String requested) {
+        return javaHome != null && Own.isAtOrBelow(javaHome, requested) && !requested.contains("/../") && !requested.endsWith("/..");
+    }
+
+    /** The rows that hold on this machine, in the table's order. */
+    public List<Row> rows() {
+        return new ArrayList<>(rows);
+    }
+}

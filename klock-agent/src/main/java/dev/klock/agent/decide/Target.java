@@ -1,0 +1,177 @@
+package dev.klock.agent.decide;
+
+import dev.klock.agent.resolve.Names;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Grant;
+import dev.klock.manifest.Scope;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * One resource of this run: what is allowed on it, what the session has done with it, and how often. There is one per object, kept by
+ * {@link Targets}; any thread may use it without a lock.
+ */
+public final class Target {
+    /** {@link #decide}: the JVM itself reads it, whatever the manifest says. */
+    public static final int BASELINE = Integer.MAX_VALUE;
+    /** {@link #decide}: a step of a JDK idiom that replaces a file, which as a whole is a declared MUTATES (C34). */
+    public static final int REPLACING = Integer.MAX_VALUE - 1;
+    /** {@link #decide}: klock's own; denied in every mode. */
+    public static final int PROTECTED = Integer.MIN_VALUE;
+
+    /** The session has brought it into being. */
+    static final int CREATED = 1;
+    /** Its state before the session's first change is safe. */
+    static final int IMAGED = 2;
+    /** The session has removed it or given it another name. */
+    static final int GONE = 4;
+    /** The session has removed it in order to put another in its place. */
+    static final int REPLACED = 8;
+    /** A directory that came here whole: what lies in it came with it and counts as created by the session. */
+    static final int TREE = 16;
+
+    private static final AtomicIntegerFieldUpdater<Target> STATE = AtomicIntegerFieldUpdater.newUpdater(Target.class, "state");
+    private static final int PREDICATES = 6;
+
+    private final String scheme;
+    private final String real;
+    private final Grant grant;
+    private final int baseline;
+    private final int forbidden;
+    private final int onExisting;
+    private final int onCreated;
+    private final AtomicLongArray counts = new AtomicLongArray(PREDICATES);
+    private volatile int state;
+    private volatile int causes;
+    private volatile int denials;
+
+    /** @param baseline what the JVM's own reads allow, @param forbidden what klock's own safety forbids: masks of {@link Predicate#bit()} */
+    Target(String scheme, String real, Grant grant, int baseline, int forbidden) {
+        this.scheme = scheme;
+        this.real = real;
+        this.grant = grant;
+        this.baseline = baseline;
+        this.forbidden = forbidden;
+        int existing = baseline;
+        int created = baseline;
+        for (int i = 0; i < PREDICATES; i++) {
+            Predicate predicate = Targets.PREDICATES[i];
+            existing |= Scope.isAllowed(grant.decide(predicate, false)) ? predicate.bit() : 0;
+            created |= Scope.isAllowed(grant.decide(predicate, true)) ? predicate.bit() : 0;
+        }
+        onExisting = existing & ~forbidden;
+        onCreated = created & ~forbidden;
+    }
+
+    /** Upper case: FILE, PROCESS. */
+    public String scheme() {
+        return scheme;
+    }
+
+    /** The real name ({@link Names}): bytes as chars. */
+    public String real() {
+        return real;
+    }
+
+    /** The path in a manifest's form. */
+    public String path() {
+        return Names.text(real);
+    }
+
+    /** The bytes of the real name, a new array. */
+    public byte[] bytes() {
+        return Names.bytes(real);
+    }
+
+    /** {@code FILE:/w/out/a}, fit for a message. */
+    public String shown() {
+        return scheme + ':' + Names.shown(path());
+    }
+
+    /** What may be done with it as it is now, as a mask of {@link Predicate#bit()}. */
+    public int allowed() {
+        return ((state & CREATED) != 0 ? onCreated : onExisting) | causes;
+    }
+
+    /** Whether {@code predicate} is allowed as things are now, and by what: one of this class's constants, or as {@link Grant#decide}. */
+    public int decide(Predicate predicate) {
+        if ((forbidden & predicate.bit()) != 0) {
+            return PROTECTED;
+        }
+        int decision = grant.decide(predicate, (state & CREATED) != 0);
+        return !Scope.isAllowed(decision) && ((baseline | causes) & predicate.bit()) != 0 ? BASELINE : decision;
+    }
+
+    /** The predicates that the manifest names for it, as a mask of {@link Predicate#bit()}. */
+    public int declared() {
+        return grant.declaredPredicates();
+    }
+
+    /** Allowed accesses so far. */
+    public long count(Predicate predicate) {
+        return counts.get(predicate.ordinal());
+    }
+
+    /** Counts an allowed access; true for the first of its kind. */
+    public boolean counted(int predicate) {
+        return counts.getAndIncrement(predicate) == 0;
+    }
+
+    /** Counts a denial; answers how many there were before. */
+    public int deniedBefore() {
+        int before = denials;
+        denials = before + 1;
+        return before;
+    }
+
+    /** Allows what the JVM was found to read by itself for a cause other than its path. */
+    public void allowCause(int predicates) {
+        causes |= predicates & ~forbidden;
+    }
+
+    public boolean isCreated() {
+        return (state & CREATED) != 0;
+    }
+
+    public boolean isImaged() {
+        return (state & IMAGED) != 0;
+    }
+
+    /** Whether the session has removed it, or given it another name, and not made it again. */
+    public boolean isGone() {
+        return (state & GONE) != 0;
+    }
+
+    public boolean isReplaced() {
+        return (state & REPLACED) != 0;
+    }
+
+    public boolean isProtected() {
+        return forbidden != 0;
+    }
+
+    boolean isTree() {
+        return (state & TREE) != 0;
+    }
+
+    /** Whether it must not leave the table: forgetting would change what is allowed or imaged. */
+    boolean hasState() {
+        return state != 0;
+    }
+
+    void change(int set, int clear) {
+        int was;
+        do {
+            was = state;
+        } while (!STATE.compareAndSet(this, was, was & ~clear | set));
+    }
+
+    int state() {
+        return state;
+    }
+
+    @Override
+    public String toString() {
+        return shown();
+    }
+}

@@ -1,0 +1,186 @@
+package dev.klock.agent.decide;
+
+import dev.klock.agent.resolve.Names;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Scope;
+import java.util.Iterator;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The one {@link Target} of each resource.
+ *
+ * <p>Bounded: beyond {@link #LIMIT} entries, those the session has not changed are dropped, with notice to the {@link Retirement}. What
+ * remains grows only with the number of files the session itself changes. A dropped target may still be in use by a thread; whatever
+ * state such a thread gives it reaches the one in the table too.
+ *
+ * <p>Thread-safe; readers take no lock.
+ */
+public final class Targets {
+    /** Hears of targets that leave the table. */
+    public interface Retirement {
+        void retired(Target target);
+    }
+
+    /** Entries above which the table is swept. */
+    static final int LIMIT = 65_536;
+    static final Predicate[] PREDICATES = Predicate.values();
+
+    private final Scope scope;
+    private final Baseline baseline;
+    private final Own own;
+    private final Retirement retirement;
+    private final int limit;
+    private final ConcurrentHashMap<String, Target> table = new ConcurrentHashMap<>();
+    private final ReentrantLock sweeping = new ReentrantLock();
+    private volatile int sweepAt;
+    private volatile boolean trees;
+
+    public Targets(Scope scope, Baseline baseline, Own own, Retirement retirement) {
+        this(scope, baseline, own, retirement, LIMIT);
+    }
+
+    Targets(Scope scope, Baseline baseline, Own own, Retirement retirement, int limit) {
+        this.scope = scope;
+        this.baseline = baseline;
+        this.own = own;
+        this.retirement = retirement;
+        this.limit = limit;
+        sweepAt = limit;
+    }
+
+    /** The manifest. */
+    public Scope scope() {
+        return scope;
+    }
+
+    public Baseline baseline() {
+        return baseline;
+    }
+
+    public Own own() {
+        return own;
+    }
+
+    /** The file with this real name. */
+    public Target file(String real) {
+        Target target = table.get(real);
+        return target != null ? target : add(real, "FILE", real);
+    }
+
+    /** The executable, or process, with this name. */
+    public Target process(String real) {
+        String key = "PROCESS:".concat(real);
+        Target target = table.get(key);
+        return target != null ? target : add(key, "PROCESS", real);
+    }
+
+    /** The file if it has been met. */
+    Target known(String real) {
+        return table.get(real);
+    }
+
+    int size() {
+        return table.size();
+    }
+
+    /** All targets, in no order, as a snapshot that later changes do not disturb. For counts at the end; not for hooks. */
+    public Target[] all() {
+        return table.values().toArray(new Target[0]);
+    }
+
+    private Target add(String key, String scheme, String real) {
+        boolean file = scheme.equals("FILE");
+        Target target = new Target(scheme, real, scope.lookup(scheme, Names.text(real)), file ? baseline.allowed(real) : 0,
+                file ? own.forbidden(real) : 0);
+        Target other = table.putIfAbsent(key, target);
+        if (other != null) {
+            return other;
+        }
+        if (table.mappingCount() > sweepAt) {
+            sweep();
+        }
+        return target;
+    }
+
+    private void sweep() {
+        if (!sweeping.tryLock()) {
+            return;
+        }
+        try {
+            for (Iterator<Target> i = table.values().iterator(); i.hasNext();) {
+                Target target = i.next();
+                if (!target.hasState()) {
+                    i.remove();
+                    if (target.hasState()) {
+                        keep(target);
+                    }
+                    retirement.retired(target);
+                }
+            }
+            sweepAt = Math.max(limit, table.size() * 2);
+        } finally {
+            sweeping.unlock();
+        }
+    }
+
+    /** Whether {@code target} lies in a directory that the session moved here whole, so that it came with it; then it counts as created. */
+    public boolean cameWithTree(Target target) {
+        if (!trees) {
+            return false;
+        }
+        String real = target.real();
+        for (int slash = real.lastIndexOf('/'); slash > 0; slash = real.lastIndexOf('/', slash - 1)) {
+            Target above = table.get(real.substring(0, slash));
+            if (above != null && above.isTree()) {
+                change(target, Target.CREATED, 0);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The pre-image of {@code target} is safe. */
+    public void imaged(Target target) {
+        change(target, Target.IMAGED, 0);
+    }
+
+    /** The session has brought {@code target} into being; {@code tree}: with all that lies in it. */
+    public void created(Target target, boolean tree) {
+        trees |= tree;
+        change(target, Target.CREATED | (tree ? Target.TREE : 0), Target.GONE | Target.REPLACED | (tree ? 0 : Target.TREE));
+    }
+
+    /** The session has put another file in the place of the one that was there before it. */
+    public void putBack(Target target) {
+        change(target, 0, Target.GONE | Target.REPLACED);
+    }
+
+    /** The session has removed {@code target}; {@code replacing}: to put another in its place; {@code tree}: with all that lay in it. */
+    public void gone(Target target, boolean replacing, boolean tree) {
+        change(target, Target.GONE | (replacing && !target.isCreated() ? Target.REPLACED : 0), Target.CREATED | Target.TREE);
+        if (tree) {
+            String below = target.real().concat("/");
+            for (Iterator<Target> i = table.values().iterator(); i.hasNext();) {
+                Target t = i.next();
+                if (t.real().startsWith(below) && t.hasState()) {
+                    change(t, Target.GONE, Target.CREATED | Target.TREE);
+                }
+            }
+        }
+    }
+
+    private void change(Target target, int set, int clear) {
+        target.change(set, clear);
+        keep(target);
+    }
+
+    /** Makes sure that the table's target has the state, should {@code target} have been dropped from it meanwhile. */
+    private void keep(Target target) {
+        String key = target.scheme().equals("FILE") ? target.real() : "PROCESS:".concat(target.real());
+        Target kept = table.putIfAbsent(key, target);
+        if (kept != null && kept != target) {
+            kept.change(target.state(), ~target.state());
+        }
+    }
+}

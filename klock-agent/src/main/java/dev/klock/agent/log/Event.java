@@ -1,0 +1,43 @@
+package dev.klock.agent.log;
+
+import dev.klock.kernel.Predicate;
+import dev.klock.resource.Resource;
+
+/**
+ * One observed access and what was decided about it. Immutable; the log gives it its number and session.
+ *
+ * @param timeMs when, in milliseconds since 1970
+ * @param agentId whose; null for the session's own agent
+ * @param thread the name of the thread that tried
+ * @param op the hook's operation in lower case, such as {@code open_read}; null if there is none
+ * @param predicate what was attempted
+ * @param resource on what, resolved
+ * @param requested the name as the program gave it; null if it is the resource's
+ * @param decision what was decided
+ * @param decidedBy the manifest line ({@code klock.yaml:7}), {@code baseline}, {@code lease} or {@code mode}
+ * @param caller the first frame outside the JDK, null if not known
+ * @param count how many accesses this stands for, from 1
+ */
+public record Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
+        Decision decision, String decidedBy, String caller, long count) {
+
+    /** One access. */
+    public Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
+            Decision decision, String decidedBy, String caller) {
+        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, 1);
+    }
+
+    /** Whether {@code other} is the same access decided the same way, whenever, by whichever thread and code. */
+    boolean repeats(Event other) {
+        return predicate == other.predicate && decision == other.decision && resource.equals(other.resource) && same(op, other.op)
+                && same(agentId, other.agentId) && same(requested, other.requested) && same(decidedBy, other.decidedBy);
+    }
+
+    int repeatHash() {
+        return (resource.hashCode() * 31 + predicate.ordinal()) * 31 + decision.ordinal();
+    }
+
+    private static boolean same(String a, String b) {
+        return a == null ? b == null : a.equals(b);
+    }
+}

@@ -1,0 +1,104 @@
+package dev.klock.agent.log;
+
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Line;
+import dev.klock.resource.Resource;
+import java.util.List;
+
+/** The texts people read when an access was outside the scope, and at the end of a session. */
+public final class Messages {
+    private static final Predicate[] PREDICATES = Predicate.values();
+
+    private Messages() {
+    }
+
+    /**
+     * Why an access is outside the scope, naming what was attempted and what was declared (K6-2): the first line says so, the second
+     * would allow it in the manifest's own syntax, the third names the nearest declared scopes. Names are written so that they stay in
+     * their line and can be pasted.
+     *
+     * @param attempted what was attempted
+     * @param resource on what, resolved
+     * @param declared the predicates that scope lines name for it, as a mask of {@link Predicate#bit()}
+     * @param denying the manifest's deny line that stops it, null if it is only not declared
+     * @param nearest the nearest lines of the scope, the nearest first; may be empty
+     * @param manifest the manifest's name, for places; null if there is none
+     */
+    public static String violation(Predicate attempted, Resource resource, int declared, Line denying, List<Line> nearest, String manifest) {
+        StringBuilder text = new StringBuilder(256);
+        text.append("Agent attempted ").append(attempted.name()).append(" on ").append(Escapes.line(resource.toString())).append(" but ");
+        if (denying != null) {
+            text.append("the manifest denies it.\n  denied by ");
+            place(text, denying, manifest);
+            return text.toString();
+        }
+        declared(text, declared);
+        text.append("\n  to allow it, add to scope: - ");
+        text.append(Escapes.yaml(attempted.name().concat(" ").concat(resource.toString())));
+        if (!nearest.isEmpty()) {
+            text.append("\n  nearest declared: ");
+            for (int i = 0; i < nearest.size(); i++) {
+                if (i > 0) {
+                    text.append(", ");
+                }
+                place(text, nearest.get(i), manifest);
+            }
+        }
+        return text.toString();
+    }
+
+    private static void declared(StringBuilder text, int declared) {
+        if (declared == 0) {
+            text.append("declared nothing.");
+            return;
+        }
+        text.append("only declared ");
+        boolean first = true;
+        for (Predicate predicate : PREDICATES) {
+            if ((declared & predicate.bit()) != 0) {
+                if (!first) {
+                    text.append(", ");
+                }
+                text.append(predicate.name());
+                first = false;
+            }
+        }
+        text.append('.');
+    }
+
+    private static void place(StringBuilder text, Line line, String manifest) {
+        text.append(Escapes.line(line.toString()));
+        if (manifest != null && line.line() > 0) {
+            text.append(" (").append(Escapes.line(manifest)).append(':').append(line.line()).append(')');
+        }
+    }
+
+    /**
+     * The one line at the end of a session: who, how it ended, what was decided, what was put back, and where the log is.
+     *
+     * @param log the session's log, for its counts; closed or not
+     * @param mode the mode's word
+     */
+    public static String end(String agentId, String sessionId, String mode, Summary summary, VerificationLog log) {
+        StringBuilder line = new StringBuilder(200);
+        line.append(Escapes.line(agentId)).append(" session ").append(Escapes.line(sessionId)).append(" (").append(mode).append(") ")
+                .append(summary.end()).append(": ").append(log.count(Decision.ALLOW)).append(" allowed, ")
+                .append(log.count(Decision.DENY)).append(" denied");
+        if (log.count(Decision.WARN) > 0) {
+            line.append(", ").append(log.count(Decision.WARN)).append(" warned");
+        }
+        if (log.count(Decision.LEARN) > 0) {
+            line.append(", ").append(log.count(Decision.LEARN)).append(" learnt");
+        }
+        if (!summary.declared().isEmpty()) {
+            line.append("; ").append(summary.used().size()).append(" of ").append(summary.declared().size()).append(" declared lines used");
+        }
+        if (!summary.rolledBack().isEmpty()) {
+            line.append("; rolled back ").append(summary.rolledBack().size());
+        }
+        if (!summary.conflicts().isEmpty()) {
+            line.append("; NOT rolled back ").append(summary.conflicts().size());
+        }
+        return line.append("; exit ").append(summary.exitCode()).append("; log ").append(Escapes.line(log.file().getPath())).toString();
+    }
+}

@@ -1,0 +1,20 @@
+package dev.klock.agent.log;
+
+import java.util.List;
+
+/**
+ * The last record of a session's log: what was declared against what was done (K6-6). Lists hold triples in the manifest's short form,
+ * or resources, in the order they should be shown; none is null.
+ *
+ * @param end how the session ended, such as {@code completed}, {@code aborted}, {@code died}, {@code lease-lost}
+ * @param exitCode the process's exit code
+ * @param declared the manifest's scope
+ * @param used the declared lines that allowed something
+ * @param unused the declared lines that allowed nothing: reported, no violation
+ * @param violated what was attempted outside the scope
+ * @param rolledBack the resources put back
+ * @param conflicts the resources that were not put back because somebody else changed them since (C32)
+ */
+public record Summary(String end, int exitCode, List<String> declared, List<String> used, List<String> unused, List<String> violated,
+        List<String> rolledBack, List<String> conflicts) {
+}

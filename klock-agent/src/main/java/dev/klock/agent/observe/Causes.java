@@ -1,0 +1,92 @@
+package dev.klock.agent.observe;
+
+import java.util.Iterator;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * Looks at the stack for why an access happens. Costs microseconds, so it is asked only before something would be denied.
+ *
+ * <p>Classes count by module, not by name (C10): a program's class in a package called {@code jdk.internal.loader} is not the JDK's.
+ */
+final class Causes {
+    private static final int FRAMES = 64;
+
+    /** The JDK's methods that replace a file by removing it first (C34): module, class, method. Reviewed on 17 and 25. */
+    private static final String[][] REPLACE_IDIOMS = {
+        {"java.desktop", "javax.imageio.ImageIO", "write"},
+        {"jdk.zipfs", "jdk.nio.zipfs.ZipFileSystem", "sync"},
+    };
+
+    private Causes() {
+    }
+
+    /**
+     * Whether the JVM's own class loaders read what is on their path: jars that a jar's manifest names are on it without being in
+     * {@code java.class.path}. Everything between must be java.base's, so that what a loaded class or a transformer does is not meant.
+     */
+    static boolean isClassLoading() {
+        return walk(new LoaderSearch());
+    }
+
+    /** Whether the JDK is about to put another file in the place of the one it removes. */
+    static boolean isReplacing() {
+        return walk(new IdiomSearch());
+    }
+
+    private static boolean walk(Function<Stream<StackWalker.StackFrame>, Boolean> search) {
+        return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk(search);
+    }
+
+    private static final class LoaderSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            Module base = Object.class.getModule();
+            ClassLoader own = Causes.class.getClassLoader();
+            boolean inside = true;
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                Class<?> c = i.next().getDeclaringClass();
+                if (inside && c.getClassLoader() == own && c.getName().startsWith("dev.klock.agent.observe.")) {
+                    continue;
+                }
+                inside = false;
+                if (c.getModule() != base) {
+                    return Boolean.FALSE;
+                }
+                if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader")) {
+                    return Boolean.TRUE;
+                }
+            }
+            return Boolean.FALSE;
+        }
+    }
+
+    private static final class IdiomSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            ModuleLayer boot = ModuleLayer.boot();
+            ClassLoader own = Causes.class.getClassLoader();
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                StackWalker.StackFrame frame = i.next();
+                Class<?> c = frame.getDeclaringClass();
+                Module module = c.getModule();
+                if (c.getClassLoader() == own && c.getName().startsWith("dev.klock.agent.observe.")) {
+                    continue;
+                }
+                if (!module.isNamed() || module.getLayer() != boot) {
+                    // the program itself: what it deletes is not part of an idiom of the JDK
+                    return Boolean.FALSE;
+                }
+                for (int k = 0; k < REPLACE_IDIOMS.length; k++) {
+                    if (module.getName().equals(REPLACE_IDIOMS[k][0]) && c.getName().equals(REPLACE_IDIOMS[k][1])
+                            && frame.getMethodName().equals(REPLACE_IDIOMS[k][2])) {
+                        return Boolean.TRUE;
+                    }
+                }
+            }
+            return Boolean.FALSE;
+        }
+    }
+}

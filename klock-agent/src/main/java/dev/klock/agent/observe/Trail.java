@@ -1,0 +1,21 @@
+package dev.klock.agent.observe;
+
+import dev.klock.agent.decide.Target;
+import dev.klock.kernel.Predicate;
+
+/**
+ * Hears of each kind of allowed access once; repeats are counted in the {@link Target}. Called on the program's thread with klock's own
+ * I/O exempt; must be quick and must not block.
+ */
+public interface Trail {
+    /**
+     * The first allowed access of this kind to this target.
+     *
+     * @param decision what {@link Target#decide} answered, for the line that decided
+     * @param requested the name as the program gave it, null where it gave none (an open descriptor)
+     */
+    void first(Target target, Predicate predicate, int decision, String requested);
+
+    /** {@code target} leaves the bounded table: its counts will not be seen again. */
+    void retired(Target target);
+}

@@ -1,0 +1,33 @@
+package dev.klock.agent.observe;
+
+import java.io.IOException;
+
+/**
+ * The session's answer to what is outside its manifest. Called on the program's thread with klock's own I/O exempt; must not block on
+ * anything that the program's thread may hold.
+ */
+public interface Verdicts {
+    /**
+     * An access is not declared. Records it, warns, aborts the session: whatever the mode says.
+     *
+     * @return true if the access must not happen (strict, block; in every mode if {@link Denial#isProtected()}), false to let it go on
+     */
+    boolean denied(Denial denial);
+
+    /**
+     * The image of what {@code access} is about to change could not be made.
+     *
+     * @return true if the access must not happen (strict, block), false to let it go on
+     */
+    boolean unsaved(Denial access, IOException cause);
+
+    /**
+     * klock itself failed while it judged {@code op}.
+     *
+     * @return true if the operation must not happen
+     */
+    boolean failed(Op op, Throwable cause);
+
+    /** Whether the session may no longer change anything: aborted, lease lost, over. Once true, always true. Read on every mutating call. */
+    boolean ended();
+}

@@ -1,0 +1,284 @@
+package dev.klock.agent.resolve;
+
+import dev.klock.bridge.HostFiles;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Walks a name as the kernel will and answers with the object it will touch.
+ *
+ * <p>How it works. The walk holds a real directory (no links in it) and the rest of the name. Each component is asked for its link text;
+ * a link's text takes the component's place in the rest. So {@code ..} always leaves the real directory, {@code a/link/../b} is not
+ * {@code a/b}, and a dangling final link ends where a create would land. A component that does not exist is no link either, so a missing
+ * tail stays as it was written. Lexical normalising, {@code toRealPath} and {@code getCanonicalPath} were each measured to be wrong for
+ * one of these (D02, D04, D07, D08).
+ *
+ * <p>Links under {@code /proc/PID} are not text but doors: {@code fd/N}, {@code cwd}, {@code root} and {@code exe} lead to an object
+ * whose name the link only shows. That name is already real; it is taken as it is if the process shares our mount namespace, else the
+ * name stays under {@code /proc}, where no manifest reaches it by accident. What it shows may be no file at all.
+ *
+ * <p>A directory once resolved is remembered until {@link #bump} tells that a link or a directory has changed, so that the many files of
+ * one directory cost one system call each. Creating or removing a true directory or a plain file changes no answer: where it was missing
+ * the answer was the name as written, and that is what it is when it is there.
+ *
+ * <p>Thread-safe; takes no lock. Its only system calls are those of {@link HostFiles}.
+ */
+public final class Resolver {
+    /** Links followed in one name before the kernel gives up. */
+    static final int MAX_LINKS = 40;
+    /** Longest name the kernel takes, in bytes, its final NUL included. */
+    static final int MAX_NAME = 4096;
+    /** Directories remembered; a power of two. */
+    private static final int DIRECTORIES = 1024;
+
+    private final HostFiles files;
+    private final AtomicInteger epoch = new AtomicInteger();
+    private final Directory[] directories = new Directory[DIRECTORIES];
+
+    public Resolver(HostFiles files) {
+        this.files = files;
+    }
+
+    /** A number that changes with every {@link #bump}: an answer that {@link Resolved#isLasting()} holds while it stays the same. */
+    public int epoch() {
+        return epoch.get();
+    }
+
+    /** A link, or a directory with what is in it, has just changed its name, or something unseen may have done so: a child has ended. */
+    public void bump() {
+        epoch.incrementAndGet();
+    }
+
+    /** {@link #resolve(String, String, boolean)} relative to the process's working directory. */
+    public Resolved resolve(String name, boolean follow) {
+        if (!name.isEmpty() && name.charAt(0) == '/') {
+            return resolve(name, "/", follow);
+        }
+        byte[] directory = files.workingDirectory();
+        return directory == null ? Resolved.UNREACHABLE : resolve(name, Names.real(directory), follow);
+    }
+
+    /**
+     * The object that the real name {@code name} leads to. {@code base}, a real path without links, is where it starts if it is
+     * relative; without {@code follow} a final link is itself the object, unless a slash behind it says otherwise.
+     */
+    public Resolved resolve(String name, String base, boolean follow) {
+        int end = name.length();
+        if (end == 0 || end >= MAX_NAME || name.indexOf('\0') >= 0) {
+            return Resolved.UNREACHABLE;
+        }
+        while (end > 1 && name.charAt(end - 1) == '/') {
+            end--;
+        }
+        boolean followLast = follow || end < name.length();
+        int slash = name.lastIndexOf('/', end - 1);
+        if (slash <= 0 || isDots(name, slash + 1, end)) {
+            return new Walk(base, true, 0).run(name, 0, followLast);
+        }
+        int now = epoch.get();
+        String text = name.substring(0, slash);
+        Directory directory = text.charAt(0) == '/' ? known(text, now) : null;
+        if (directory == null) {
+            Walk walk = new Walk(base, true, 0);
+            Resolved parent = walk.run(text, 0, true);
+            if (parent.path() == null) {
+                return Resolved.UNREACHABLE;
+            }
+            directory = new Directory(text, parent.path(), parent.isLasting(), walk.links, now);
+            if (parent.isLasting() && text.charAt(0) == '/') {
+                directories[slot(text)] = directory;
+            }
+        }
+        return new Walk(directory.real, directory.lasting, directory.links).run(name.substring(slash + 1, end), 0, followLast);
+    }
+
+    /** The object behind the open descriptor {@code fd}; null if that cannot be seen. */
+    public Resolved descriptor(int fd) {
+        byte[] text = files.readLink(Names.bytes("/proc/self/fd/".concat(Integer.toString(fd))));
+        return text == null ? null : shown(Names.real(text));
+    }
+
+    private static boolean isDots(String name, int from, int to) {
+        int length = to - from;
+        return length == 1 && name.charAt(from) == '.' || length == 2 && name.charAt(from) == '.' && name.charAt(from + 1) == '.';
+    }
+
+    private Directory known(String text, int now) {
+        Directory d = directories[slot(text)];
+        return d != null && d.epoch == now && d.text.equals(text) ? d : null;
+    }
+
+    private static int slot(String text) {
+        int h = text.hashCode();
+        return (h ^ h >>> 15) & DIRECTORIES - 1;
+    }
+
+    /** What the name shown by a descriptor's or a process's link means. */
+    private Resolved shown(String text) {
+        if (text.isEmpty() || text.charAt(0) != '/') {
+            return Resolved.notAFile();
+        }
+        // a file whose name truly ends so is still there under it
+        if (text.endsWith(" (deleted)") && files.mode(Names.bytes(text)) == 0) {
+            return Resolved.notAFile();
+        }
+        return Resolved.file(text, false);
+    }
+
+    /** A remembered directory. Safe to publish without a lock since all is final. */
+    private static final class Directory {
+        final String text;
+        final String real;
+        final boolean lasting;
+        final int links;
+        final int epoch;
+
+        Directory(String text, String real, boolean lasting, int links, int epoch) {
+            this.text = text;
+            this.real = real;
+            this.lasting = lasting;
+            this.links = links;
+            this.epoch = epoch;
+        }
+    }
+
+    /** One walk; not reused. */
+    private final class Walk {
+        private final StringBuilder real;
+        private boolean lasting;
+        private int links;
+
+        Walk(String base, boolean lasting, int links) {
+            real = new StringBuilder(128);
+            if (!base.equals("/")) {
+                real.append(base);
+            }
+            this.lasting = lasting;
+            this.links = links;
+        }
+
+        Resolved run(String name, int start, boolean follow) {
+            String rest = name;
+            int at = start;
+            if (rest.charAt(at) == '/') {
+                real.setLength(0);
+            }
+            while (true) {
+                while (at < rest.length() && rest.charAt(at) == '/') {
+                    at++;
+                }
+                if (at == rest.length()) {
+                    return done();
+                }
+                int end = rest.indexOf('/', at);
+                end = end < 0 ? rest.length() : end;
+                if (isDots(rest, at, end)) {
+                    if (end - at == 2) {
+                        real.setLength(Math.max(0, real.lastIndexOf("/")));
+                    }
+                    at = end;
+                    continue;
+                }
+                int parent = real.length();
+                real.append('/').append(rest, at, end);
+                boolean last = isLast(rest, end);
+                if (last && !follow) {
+                    return done();
+                }
+                byte[] link = files.readLink(Names.bytes(real.toString()));
+                at = end;
+                if (link == null) {
+                    continue;
+                }
+                if (++links > MAX_LINKS) {
+                    return Resolved.UNREACHABLE;
+                }
+                String text = Names.real(link);
+                if (isProc(real)) {
+                    if (isDoor(parent)) {
+                        lasting = false;
+                        if (!isOurView(parent)) {
+                            continue;
+                        }
+                        Resolved object = shown(text);
+                        if (object.path() == null) {
+                            return last ? object : Resolved.UNREACHABLE;
+                        }
+                        real.setLength(0);
+                        if (!text.equals("/")) {
+                            real.append(text);
+                        }
+                        continue;
+                    }
+                    // "self" is the same for the life of the process; "thread-self" is not
+                    lasting = lasting && !isThreadSelf();
+                }
+                if (text.isEmpty()) {
+                    return Resolved.UNREACHABLE;
+                }
+                real.setLength(text.charAt(0) == '/' ? 0 : parent);
+                rest = last ? text : text.concat(rest.substring(end));
+                at = 0;
+            }
+        }
+
+        private Resolved done() {
+            return Resolved.file(real.length() == 0 ? "/" : real.toString(), lasting);
+        }
+
+        /** Whether nothing but slashes follows; then a slash behind a link has already decided that it is followed. */
+        private boolean isLast(String rest, int end) {
+            for (int i = end; i < rest.length(); i++) {
+                if (rest.charAt(i) != '/') {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private boolean isProc(StringBuilder path) {
+            return path.length() > 6 && path.indexOf("/proc/") == 0;
+        }
+
+        private boolean isThreadSelf() {
+            return real.indexOf("/proc/thread-self") == 0;
+        }
+
+        /** Whether the link just met, whose directory is the first {@code parent} chars, leads to an object and not to a name. */
+        private boolean isDoor(int parent) {
+            int at = afterNumber("/proc/".length());
+            if (at < 0) {
+                return false;
+            }
+            if (real.indexOf("/task/", at) == at) {
+                int thread = afterNumber(at + "/task/".length());
+                at = thread < 0 ? at : thread;
+            }
+            if (at == parent) {
+                String name = real.substring(parent + 1);
+                return name.equals("cwd") || name.equals("root") || name.equals("exe");
+            }
+            String directory = real.substring(at, parent);
+            return directory.equals("/fd") || directory.equals("/map_files") || directory.equals("/ns");
+        }
+
+        private int afterNumber(int from) {
+            int at = from;
+            while (at < real.length() && real.charAt(at) >= '0' && real.charAt(at) <= '9') {
+                at++;
+            }
+            return at > from && at < real.length() && real.charAt(at) == '/' ? at : -1;
+        }
+
+        /** Whether the process that the door belongs to sees the same mounts, so that names it shows are names of ours. */
+        private boolean isOurView(int parent) {
+            String process = real.substring(0, real.indexOf("/", "/proc/".length()));
+            byte[] self = files.readLink(Names.bytes("/proc/self"));
+            if (self != null && process.equals("/proc/".concat(Names.real(self)))) {
+                return true;
+            }
+            byte[] ours = files.readLink(Names.bytes("/proc/self/ns/mnt"));
+            byte[] theirs = files.readLink(Names.bytes(process.concat("/ns/mnt")));
+            return ours != null && theirs != null && Names.real(ours).equals(Names.real(theirs));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package dev.klock.cli;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Escapes;
+import dev.klock.agent.log.Messages;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Manifest;
+import dev.klock.resource.Resource;
+import dev.klock.resource.ResourceSyntaxException;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Tells whether a triple would be allowed, and by which line. */
+@Command(description = {"Tell whether the manifest allows a triple, and which of its lines decides.",
+    "Exit code 0 if it is allowed, 3 if it is not."})
+final class Check extends Verb {
+    @Parameters(index = "0", paramLabel = "PREDICATE", description = "PROVIDES, CONSUMES, MUTATES, DELETES, DEPENDS_ON or RENAMES.")
+    private String predicate;
+
+    @Parameters(index = "1", paramLabel = "RESOURCE", description = "Such as FILE:/etc/hosts, FILE:src/Main.java or PROCESS:/usr/bin/git.")
+    private String resource;
+
+    @Option(names = {"-m", "--manifest"}, paramLabel = "MANIFEST", description = "The manifest; by default the one a launch from here would find.")
+    private String file;
+
+    @Option(names = "--json", description = "Answer in JSON.")
+    private boolean json;
+
+    Check(Terminal terminal, LaunchEnvironment environment) {
+        super(terminal, environment);
+    }
+
+    @Override
+    public Integer call() throws UsageException, IOException {
+        Predicate asked = predicate();
+        Resource about = resource();
+        Manifest manifest = new Given(Given.argument(file, null, null), environment).manifest();
+        Judge.Answer answer = new Judge(manifest).decide(asked, about);
+        if (json) {
+            printJson(generator -> write(generator, asked, manifest, answer));
+        } else if (answer.allowed) {
+            terminal.out.println(terminal.good("allowed") + " by " + Escapes.line(reason(manifest, answer)));
+        } else {
+            terminal.out.println(terminal.bad("not allowed"));
+            terminal.out.println(Messages.violation(asked, answer.resource, answer.declared, answer.line, answer.nearest, manifest.file()));
+        }
+        return answer.allowed ? ExitCode.OK : ExitCode.VIOLATIONS;
+    }
+
+    private Predicate predicate() throws UsageException {
+        try {
+            return Predicate.valueOf(predicate.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new UsageException("unknown predicate '" + predicate + "'; known are " + Arrays.toString(Predicate.values()).replaceAll("[\\[\\]]", ""));
+        }
+    }
+
+    private Resource resource() throws UsageException {
+        try {
+            return Resource.normalise(resource, environment.workingDirectory());
+        } catch (ResourceSyntaxException e) {
+            throw new UsageException(e.getMessage());
+        }
+    }
+
+    private static String reason(Manifest manifest, Judge.Answer answer) {
+        if (answer.isAncestor()) {
+            return "being above something declared";
+        }
+        Line line = answer.line;
+        return manifest.file() + ":" + line.line() + ": " + line;
+    }
+
+    private static void write(JsonGenerator json, Predicate asked, Manifest manifest, Judge.Answer answer) throws IOException {
+        json.writeStartObject();
+        json.writeBooleanField("allowed", answer.allowed);
+        json.writeStringField("predicate", asked.name());
+        json.writeStringField("resource", answer.resource.toString());
+        json.writeStringField("manifest", manifest.file());
+        json.writeStringField("decided_by", answer.line != null ? manifest.file() + ":" + answer.line.line() : answer.allowed ? "ancestor" : null);
+        json.writeFieldName("line");
+        Lines.write(json, answer.line);
+        json.writeArrayFieldStart("nearest");
+        for (Line line : answer.nearest) {
+            Lines.write(json, line);
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+}

@@ -1,0 +1,115 @@
+package dev.klock.cli;
+
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Release;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.lang.instrument.Instrumentation;
+import java.nio.charset.Charset;
+import java.nio.charset.IllegalCharsetNameException;
+import java.nio.charset.StandardCharsets;
+import java.nio.charset.UnsupportedCharsetException;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The command line's entry. Every bad input is one line on stderr and exit code 2. */
+@Command(name = "klock", synopsisSubcommandLabel = "VERB", description = "Keeps AI agents that run on the JVM inside what they said they would do.",
+        descriptionHeading = "%n", optionListHeading = "%n", commandListHeading = "%nVerbs:%n",
+        footer = {"", "Programs are started under klock with: java -javaagent:klock.jar[=key=value,...] ...",
+            "Exit codes: 0 clean, 1 klock failed, 2 bad usage or manifest, 3 violations found."})
+public final class Main implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this and exit.")
+    private boolean help;
+
+    @Option(names = {"-V", "--version"}, versionHelp = true, description = "Show klock's version and exit.")
+    private boolean version;
+
+    private Main() {
+    }
+
+    /**
+     * Runs one verb and answers the exit code. Called by klock.jar's launcher; {@code instrumentation} is that of this JVM, null if there
+     * is none.
+     */
+    public static int run(String[] arguments, Instrumentation instrumentation) {
+        LaunchEnvironment environment = LaunchEnvironment.ofProcess();
+        Charset charset = charset(environment);
+        PrintWriter out = new PrintWriter(new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), charset));
+        PrintWriter err = new PrintWriter(new OutputStreamWriter(new FileOutputStream(FileDescriptor.err), charset));
+        return run(arguments, instrumentation, environment, out, err, Terminal.wantsColours(environment));
+    }
+
+    private static Charset charset(LaunchEnvironment environment) {
+        String name = environment.property("native.encoding");
+        try {
+            return name == null ? StandardCharsets.UTF_8 : Charset.forName(name);
+        } catch (IllegalCharsetNameException | UnsupportedCharsetException e) {
+            return StandardCharsets.UTF_8;
+        }
+    }
+
+    static int run(String[] arguments, Instrumentation instrumentation, LaunchEnvironment environment, PrintWriter out, PrintWriter err,
+            boolean colours) {
+        Terminal terminal = new Terminal(out, err, colours);
+        CommandLine commandLine = new CommandLine(new Main());
+        for (Verbs.Row row : Verbs.all(terminal, environment, instrumentation)) {
+            commandLine.addSubcommand(row.name, row.command);
+        }
+        commandLine.setExpandAtFiles(false);
+        commandLine.setOut(out).setErr(err);
+        commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(colours ? Ansi.ON : Ansi.OFF));
+        commandLine.getCommandSpec().version("klock " + Release.VERSION);
+        commandLine.setParameterExceptionHandler((e, all) -> misused(e, terminal));
+        commandLine.setExecutionExceptionHandler((e, command, result) -> failed(e, terminal));
+        int status = commandLine.execute(arguments);
+        out.flush();
+        err.flush();
+        if (out.checkError() && status == ExitCode.OK) {
+            terminal.complain("the answer could not be written to stdout");
+            return ExitCode.FAILED;
+        }
+        return status;
+    }
+
+    private static int misused(ParameterException e, Terminal terminal) {
+        String text = e.getMessage().replace('\n', ' ');
+        StringBuilder line = new StringBuilder(text);
+        if (e instanceof UnmatchedArgumentException) {
+            List<String> suggestions = ((UnmatchedArgumentException) e).getSuggestions();
+            if (!suggestions.isEmpty()) {
+                line.append("; did you mean ").append(suggestions.get(0)).append('?');
+            }
+        }
+        line.append("; see ").append(e.getCommandLine().getCommandSpec().qualifiedName()).append(" --help");
+        terminal.complain(line.toString());
+        return ExitCode.USAGE;
+    }
+
+    private static int failed(Exception e, Terminal terminal) {
+        if (e instanceof UsageException) {
+            terminal.complain(e.getMessage());
+            return ExitCode.USAGE;
+        }
+        terminal.complain("failed: " + e);
+        return ExitCode.FAILED;
+    }
+
+    /** Without a verb. */
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "which verb? one of " + String.join(", ", spec.subcommands().keySet()));
+    }
+}

@@ -1,0 +1,104 @@
+package dev.klock.cli;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.klock.agent.config.Home;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Decision;
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Lists the sessions whose logs are in a home. */
+@Command(description = "List the sessions of a home: what was decided in each and how it ended, the newest last.")
+final class Sessions extends Verb {
+    @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
+    private String directory;
+
+    @Option(names = "--json", description = "Answer in JSON.")
+    private boolean json;
+
+    Sessions(Terminal terminal, LaunchEnvironment environment) {
+        super(terminal, environment);
+    }
+
+    @Override
+    public Integer call() throws UsageException, IOException {
+        File place = new Given(Given.argument(null, directory, null), environment).home;
+        Home home = Home.existing(place);
+        if (home == null) {
+            throw new UsageException("there is no klock home " + place + "; give --home DIRECTORY");
+        }
+        List<SessionRecord> sessions = new ArrayList<>();
+        File[] logs = new File(home.directory(), "log").listFiles((dir, name) -> name.endsWith(".jsonl"));
+        if (logs != null) {
+            for (File log : logs) {
+                sessions.add(SessionRecord.read(log));
+            }
+        }
+        sessions.sort(Comparator.comparing((SessionRecord session) -> session.started == null ? "" : session.started).thenComparing(session -> session.id));
+        if (json) {
+            printJson(generator -> write(generator, sessions));
+        } else {
+            for (SessionRecord session : sessions) {
+                print(session);
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    private void print(SessionRecord session) {
+        StringBuilder line = new StringBuilder();
+        line.append(session.started == null ? "?" : session.started).append("  ").append(session.id).append("  ").append(session.agent)
+                .append("  ").append(session.mode).append("  ").append(session.state());
+        if (session.end != null) {
+            line.append(" (exit ").append(session.exitCode).append(')');
+        }
+        line.append(':');
+        for (Decision decision : Decision.values()) {
+            long count = session.counts[decision.ordinal()];
+            if (count > 0 || decision == Decision.ALLOW || decision == Decision.DENY) {
+                line.append(' ').append(count).append(' ').append(decision.word());
+            }
+        }
+        if (session.rolledBack > 0) {
+            line.append(", rolled back ").append(session.rolledBack);
+        }
+        if (session.conflicts > 0) {
+            line.append(", NOT rolled back ").append(session.conflicts);
+        }
+        if (session.lost + session.unreadable > 0) {
+            line.append(", records lost ").append(session.lost + session.unreadable);
+        }
+        terminal.line(line.toString());
+    }
+
+    private static void write(JsonGenerator json, List<SessionRecord> sessions) throws IOException {
+        json.writeStartArray();
+        for (SessionRecord session : sessions) {
+            json.writeStartObject();
+            json.writeStringField("session_id", session.id);
+            json.writeStringField("agent_id", session.agent);
+            json.writeStringField("mode", session.mode);
+            json.writeStringField("manifest", session.manifest);
+            json.writeStringField("started", session.started);
+            json.writeNumberField("pid", session.pid);
+            json.writeStringField("state", session.state());
+            if (session.end != null) {
+                json.writeNumberField("exit_code", session.exitCode);
+            }
+            for (Decision decision : Decision.values()) {
+                json.writeNumberField(decision.word(), session.counts[decision.ordinal()]);
+            }
+            json.writeNumberField("rolled_back", session.rolledBack);
+            json.writeNumberField("conflicts", session.conflicts);
+            json.writeNumberField("records_lost", session.lost + session.unreadable);
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+}

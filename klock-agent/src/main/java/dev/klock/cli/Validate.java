@@ -1,0 +1,147 @@
+package dev.klock.cli;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.UsageException;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Setting;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Reads a manifest, says what it means here, and proves its tests. */
+@Command(description = {"Read a manifest, say what it means on this machine, and prove its tests.",
+    "Exit code 2 if it is invalid or one of its tests does not hold."})
+final class Validate extends Verb {
+    @Parameters(arity = "0..1", paramLabel = "MANIFEST", description = "The manifest; by default the one a launch from here would find.")
+    private String file;
+
+    @Option(names = "--agent", paramLabel = "ID", description = "The agent id that replaces the manifest's.")
+    private String agent;
+
+    @Option(names = "--json", description = "Answer in JSON.")
+    private boolean json;
+
+    Validate(Terminal terminal, LaunchEnvironment environment) {
+        super(terminal, environment);
+    }
+
+    @Override
+    public Integer call() throws UsageException, IOException {
+        Manifest manifest = new Given(Given.argument(file, null, agent), environment).manifest();
+        List<Line> failed = new ArrayList<>();
+        Judge judge = new Judge(manifest);
+        for (Line test : manifest.testAllows()) {
+            if (!judge.decide(test.predicate(), test.resource()).allowed) {
+                failed.add(test);
+            }
+        }
+        int firstFailedDeny = failed.size();
+        for (Line test : manifest.testDenies()) {
+            if (judge.decide(test.predicate(), test.resource()).allowed) {
+                failed.add(test);
+            }
+        }
+        if (json) {
+            printJson(generator -> write(generator, manifest, failed));
+        } else {
+            print(manifest, failed, firstFailedDeny);
+        }
+        return failed.isEmpty() ? ExitCode.OK : ExitCode.USAGE;
+    }
+
+    private void print(Manifest manifest, List<Line> failed, int firstFailedDeny) {
+        terminal.line(manifest.file() + ": agent " + manifest.agentId() + ", session "
+                + (manifest.sessionId() == null ? "generated for each run" : manifest.sessionId()));
+        print("scope", manifest.scope());
+        print("deny", manifest.deny());
+        print("leases", manifest.leases());
+        if (!manifest.settings().isEmpty()) {
+            terminal.line("klock:");
+            for (Setting setting : manifest.settings()) {
+                terminal.line("  " + setting.key() + ": " + setting.value());
+            }
+        }
+        for (String warning : manifest.warnings()) {
+            terminal.complain("warning: " + warning);
+        }
+        for (int i = 0; i < failed.size(); i++) {
+            Line test = failed.get(i);
+            terminal.complain(manifest.file() + ":" + test.line() + ":" + test.column() + ": test fails: " + test + " is "
+                    + (i < firstFailedDeny ? "not allowed" : "allowed"));
+        }
+        int tests = manifest.testAllows().size() + manifest.testDenies().size();
+        String count = tests + (tests == 1 ? " test" : " tests");
+        if (failed.isEmpty()) {
+            terminal.out.println(terminal.good("valid") + (tests == 0 ? ", without tests" : ", " + count + (tests == 1 ? " holds" : " hold")));
+        } else {
+            terminal.out.println(terminal.bad("invalid") + ", " + failed.size() + " of " + count + " not met");
+        }
+    }
+
+    private void print(String title, List<Line> lines) {
+        if (lines.isEmpty()) {
+            return;
+        }
+        terminal.line(title + ":");
+        for (Line line : lines) {
+            StringBuilder text = new StringBuilder("  ").append(line);
+            if (!line.resource().toString().equals(line.text())) {
+                text.append("  <- ").append(line.text());
+            }
+            if (line.line() > 0) {
+                text.append("  (line ").append(line.line()).append(')');
+            }
+            terminal.line(text.toString());
+            if (line.effects() != null) {
+                if (line.effects().isEmpty()) {
+                    terminal.line("    effects: none");
+                }
+                for (Line effect : line.effects()) {
+                    terminal.line("    effect " + effect);
+                }
+            } else if (line.resource().scheme().equals("PROCESS") && !title.equals("deny")) {
+                terminal.line("    effects not declared: counts as MUTATES on the working directory and all below");
+            }
+        }
+    }
+
+    private static void write(JsonGenerator json, Manifest manifest, List<Line> failed) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("file", manifest.file());
+        json.writeBooleanField("valid", failed.isEmpty());
+        json.writeStringField("agent_id", manifest.agentId());
+        json.writeStringField("session_id", manifest.sessionId());
+        if (manifest.priorityTimestamp() != Manifest.NO_TIMESTAMP) {
+            json.writeNumberField("priority_timestamp", manifest.priorityTimestamp());
+        }
+        lines(json, "scope", manifest.scope());
+        lines(json, "deny", manifest.deny());
+        lines(json, "leases", manifest.leases());
+        json.writeObjectFieldStart("klock");
+        for (Setting setting : manifest.settings()) {
+            json.writeStringField(setting.key(), setting.value());
+        }
+        json.writeEndObject();
+        json.writeNumberField("tests", manifest.testAllows().size() + manifest.testDenies().size());
+        lines(json, "failed_tests", failed);
+        json.writeArrayFieldStart("warnings");
+        for (String warning : manifest.warnings()) {
+            json.writeString(warning);
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private static void lines(JsonGenerator json, String name, List<Line> lines) throws IOException {
+        json.writeArrayFieldStart(name);
+        for (Line line : lines) {
+            Lines.write(json, line);
+        }
+        json.writeEndArray();
+    }
+}

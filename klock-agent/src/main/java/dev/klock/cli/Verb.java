@@ -1,0 +1,47 @@
+package dev.klock.cli;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
+import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.UsageException;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** One verb of the command line; {@link #call} answers its exit code. */
+@Command(mixinStandardHelpOptions = false, sortOptions = false, descriptionHeading = "%n", parameterListHeading = "%n", optionListHeading = "%n")
+abstract class Verb implements Callable<Integer> {
+    final Terminal terminal;
+    final LaunchEnvironment environment;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this and exit.")
+    private boolean help;
+
+    Verb(Terminal terminal, LaunchEnvironment environment) {
+        this.terminal = terminal;
+        this.environment = environment;
+    }
+
+    @Override
+    public abstract Integer call() throws UsageException, IOException;
+
+    /** What fills a JSON answer. */
+    interface Json {
+        void write(JsonGenerator json) throws IOException;
+    }
+
+    /** Prints one JSON value; names cannot act on a terminal, and half a surrogate pair stays what it is. */
+    final void printJson(Json content) throws IOException {
+        StringWriter text = new StringWriter();
+        JsonFactory factory = JsonFactory.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
+        try (JsonGenerator json = factory.createGenerator(text)) {
+            json.setPrettyPrinter(new DefaultPrettyPrinter());
+            content.write(json);
+        }
+        terminal.out.println(text);
+    }
+}

@@ -1,0 +1,33 @@
+package dev.klock.cli;
+
+import dev.klock.agent.config.LaunchEnvironment;
+import java.lang.instrument.Instrumentation;
+
+/** The table of verbs, in the order in which help shows them. */
+final class Verbs {
+    /** A verb's name and its command. */
+    static final class Row {
+        final String name;
+        final Verb command;
+
+        private Row(String name, Verb command) {
+            this.name = name;
+            this.command = command;
+        }
+    }
+
+    private Verbs() {
+    }
+
+    /** All verbs. {@code instrumentation} is that of this JVM, null if the launcher gave none. */
+    static Row[] all(Terminal terminal, LaunchEnvironment environment, Instrumentation instrumentation) {
+        return new Row[] {
+            new Row("validate", new Validate(terminal, environment)),
+            new Row("check", new Check(terminal, environment)),
+            new Row("sessions", new Sessions(terminal, environment)),
+            new Row("config", new Config(terminal, environment)),
+            new Row("schema", new Schema(terminal, environment)),
+            new Row("version", new Version(terminal, environment)),
+        };
+    }
+}

@@ -1,0 +1,55 @@
+package dev.klock.agent.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Line;
+import dev.klock.resource.Resource;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("K6-2")
+class MessagesTest {
+    private static final Resource HOSTS = Resource.file("/etc/hosts");
+
+    private static Line line(Predicate predicate, Resource resource, int number) {
+        return new Line(predicate, resource, 1, number, 5, resource.toString(), null);
+    }
+
+    @Test
+    void violation_ofWhatIsDeclaredForLess_namesBoth() {
+        Line etc = line(Predicate.CONSUMES, Resource.of("FILE", "/etc", Resource.Form.SUBTREE), 7);
+        Line work = line(Predicate.MUTATES, Resource.of("FILE", "/w", Resource.Form.SUBTREE), 9);
+        assertThat(Messages.violation(Predicate.MUTATES, HOSTS, Predicate.CONSUMES.bit(), null, List.of(etc, work), "klock.yaml")).isEqualTo(
+                "Agent attempted MUTATES on FILE:/etc/hosts but only declared CONSUMES.\n"
+                        + "  to allow it, add to scope: - MUTATES FILE:/etc/hosts\n"
+                        + "  nearest declared: CONSUMES FILE:/etc/** (klock.yaml:7), MUTATES FILE:/w/** (klock.yaml:9)");
+    }
+
+    @Test
+    void violation_ofWhatIsNotDeclared_saysNothing() {
+        assertThat(Messages.violation(Predicate.DELETES, HOSTS, 0, null, List.of(), null)).isEqualTo(
+                "Agent attempted DELETES on FILE:/etc/hosts but declared nothing.\n  to allow it, add to scope: - DELETES FILE:/etc/hosts");
+    }
+
+    @Test
+    void violation_ofSeveralDeclared_namesAll() {
+        assertThat(Messages.violation(Predicate.DELETES, HOSTS, Predicate.CONSUMES.bit() | Predicate.MUTATES.bit(), null, List.of(), null))
+                .startsWith("Agent attempted DELETES on FILE:/etc/hosts but only declared CONSUMES, MUTATES.\n");
+    }
+
+    @Test
+    void violation_ofADenyLine_namesIt() {
+        assertThat(Messages.violation(Predicate.CONSUMES, HOSTS, Predicate.CONSUMES.bit(), line(Predicate.CONSUMES, HOSTS, 12), List.of(), "k.yaml"))
+                .isEqualTo("Agent attempted CONSUMES on FILE:/etc/hosts but the manifest denies it.\n  denied by CONSUMES FILE:/etc/hosts (k.yaml:12)");
+    }
+
+    @Test
+    @Tag("D25")
+    void violation_ofAHostileName_staysInItsLineAndCanBePasted() {
+        String message = Messages.violation(Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), 0, null, List.of(), null);
+        assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/a\\nb: \\*\\u001b but declared nothing.",
+                "  to allow it, add to scope: - \"MUTATES FILE:/w/a\\nb: \\\\*\\u001b\"");
+    }
+}

@@ -1,0 +1,32 @@
+package dev.klock.kernel;
+
+/**
+ * How long to wait after DIE before the next attempt: {@code min(cap, base * 2^attempts) + jitter} (K4-13, K4-14). Immutable; randomness
+ * comes from the caller.
+ *
+ * @param baseMs the delay of the first retry, milliseconds
+ * @param capMs the longest delay before jitter, milliseconds; well under the life of a StateDigest (C38)
+ * @param jitterMs the largest jitter, milliseconds
+ */
+public record Backoff(long baseMs, long capMs, long jitterMs) {
+    /** 50 ms, doubled up to 10 s, with up to 50 ms of jitter. */
+    public static final Backoff STANDARD = new Backoff(50, 10_000, 50);
+
+    public Backoff {
+        if (baseMs <= 0 || capMs < baseMs || jitterMs < 0) {
+            throw new IllegalArgumentException("need 0 < base <= cap and jitter >= 0, not " + baseMs + ", " + capMs + ", " + jitterMs);
+        }
+    }
+
+    /**
+     * The delay in milliseconds before the retry that follows {@code attempts} earlier ones.
+     *
+     * @param attempts 0 for the first retry
+     * @param random from 0 (inclusive) to 1 (exclusive)
+     */
+    public long delayMs(int attempts, double random) {
+        int doublings = Math.min(Math.max(attempts, 0), 62);
+        long delay = baseMs > capMs >> doublings ? capMs : baseMs << doublings;
+        return delay + (long) (random * (jitterMs + 1));
+    }
+}

@@ -1,0 +1,60 @@
+package dev.klock.kernel;
+
+import dev.klock.resource.Resource;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The last writing leases that ended while somebody was paused (K5-11): a ring, so that a long pause costs no memory. */
+final class Changes {
+    private Change[] ring = new Change[0];
+    private LeaseIndex.Space[] spaces = new LeaseIndex.Space[0];
+    private long total;
+
+    /** How many there have been. */
+    long total() {
+        return total;
+    }
+
+    void add(Change change, LeaseIndex.Space space) {
+        if (ring.length == 0) {
+            ring = new Change[Limits.MAX_CHANGES];
+            spaces = new LeaseIndex.Space[Limits.MAX_CHANGES];
+        }
+        int at = (int) (total++ % ring.length);
+        ring[at] = change;
+        spaces[at] = space;
+    }
+
+    /** What others may have changed of what {@code s} asked for or holds, since it was paused. */
+    List<Change> since(Session s, long nowMs) {
+        if (total - s.pausedAtChange > Limits.MAX_CHANGES) {
+            ArrayList<Change> anything = new ArrayList<>(s.interest.size());
+            for (Triple t : s.interest) {
+                anything.add(new Change(null, Predicate.MUTATES, t.object(), nowMs));
+            }
+            return anything;
+        }
+        ArrayList<Change> news = new ArrayList<>();
+        for (long i = s.pausedAtChange; i < total; i++) {
+            int at = (int) (i % ring.length);
+            if (spaces[at] == s.space && !ring[at].by().equals(s.key) && touches(s, ring[at].resource())) {
+                news.add(ring[at]);
+            }
+        }
+        return news;
+    }
+
+    private static boolean touches(Session s, Resource resource) {
+        for (Triple t : s.interest) {
+            if (t.object().overlaps(resource)) {
+                return true;
+            }
+        }
+        for (Claim c = s.firstLease; c != null; c = c.nextOfSession) {
+            if (c.resource.overlaps(resource)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,1399 @@
+package dev.klock.kernel;
+
+import dev.klock.resource.Resource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The state machine: {@code (state, command, now) → (state, answer, effects)}.
+ *
+ * <p>The same commands at the same times give the same answers (K2-8): nothing here reads a clock, a random number, or an identity hash.
+ * Time comes with each command and may not go backwards. Not thread-safe: whoever calls it from several threads takes turns (K7-8).
+ *
+ * <h2>Wait-die, and why it cannot deadlock or starve</h2>
+ *
+ * <p>Sessions have a strict total order by age (C12). A manifest conflicts with leases of other sessions and with manifests that wait in
+ * the queue (C23, C24). Nothing in the way: granted, as a whole. Everything in the way younger: it waits, at the end of the queue.
+ * Anything older in the way: DIE. So whoever waits is older than everything it waits for, and a chain of waits has an end. A newcomer
+ * cannot overtake whom it conflicts with, whichever of both is older; so nobody's wait grows once it has begun, and each thing waited for
+ * ends, at the latest by its time to live.
+ *
+ * <p>Waiters are judged again at every change (C42). Not all of them: a lease or a waiting manifest that goes away can only matter to
+ * waiters that conflict with it, and to the session that lost it; those are found through the index, and judged in the order of the
+ * queue.
+ *
+ * <p>One thing must not count as a conflict: a triple that one of the session's own leases already stands for. Others may wait for that
+ * lease; if the session had to queue behind them, it would wait for whoever waits for it. When that own lease goes, the triple counts
+ * again, and the session may die of it.
+ *
+ * <h2>Time</h2>
+ *
+ * <p>Each command first does what time has brought: leases that ran out go (valid while {@code now < expiresAt}, C27), then waits that ran
+ * out end, then the freed things are handed on. A grace (C25) only delays the first.
+ */
+public final class Kernel {
+    /** Orders conflicts by what they are and not by when they came (K2-8). */
+    private static final Comparator<Claim> FIXED_ORDER = new FixedOrder();
+
+    private static final Comparator<Request> QUEUE_ORDER = new QueueOrder();
+
+    private final KernelOptions options;
+    private final String idPrefix;
+    private final boolean rejudges;
+    private final boolean olderOvertake;
+
+    private final LeaseIndex index;
+    private final LeaseTable leases = new LeaseTable();
+    private final TimerWheel timers;
+    private final HashMap<SessionKey, Session> sessions = new HashMap<>();
+    private final HashMap<String, LeaseIndex.Space> spaces = new HashMap<>();
+    private Session lastUsed;
+
+    private long nowMs;
+    private long nextToken;
+    private long lastRequest;
+    private long lastBatch;
+
+    private Request firstWaiter;
+    private Request lastWaiter;
+    private int waiters;
+
+    private final Changes changes = new Changes();
+    private int stale;
+
+    /** What went away in this command and may let somebody in. */
+    private final ArrayList<Claim> freed = new ArrayList<>();
+
+    private final ArrayList<Claim> found = new ArrayList<>();
+    private final ArrayList<Request> judged = new ArrayList<>();
+
+    /** A kernel whose clock stands at {@code startMs}, milliseconds. */
+    public Kernel(KernelOptions options, long startMs) {
+        this(options, startMs, true, false);
+    }
+
+    /**
+     * For the proof that the rules are needed: without {@code rejudges}, waiters are only looked at to be granted and never die (against
+     * C42); with {@code olderOvertake}, older sessions do not queue behind younger waiters (against C23).
+     */
+    Kernel(KernelOptions options, long startMs, boolean rejudges, boolean olderOvertake) {
+        this.options = Objects.requireNonNull(options);
+        this.idPrefix = "lease_".concat(options.kernelId()).concat("_");
+        this.rejudges = rejudges;
+        this.olderOvertake = olderOvertake;
+        this.index = new LeaseIndex(options.hashSeed());
+        this.timers = new TimerWheel(startMs);
+        this.nowMs = startMs;
+        this.nextToken = options.firstFencingToken();
+    }
+
+    /**
+     * Carries out one command at {@code nowMs}, after all that time has brought until then. A refused command changes nothing beyond
+     * that. Never throws for anything a command can contain.
+     *
+     * @param nowMs kernel clock, milliseconds; not less than at the call before
+     */
+    public Outcome apply(Command command, long nowMs) {
+        Outcome out = new Outcome();
+        if (nowMs < this.nowMs) {
+            out.refuse(Refusal.Code.TIME_WENT_BACKWARDS, "it was " + this.nowMs + " already, not " + nowMs);
+            return out;
+        }
+        this.nowMs = nowMs;
+        pass(out);
+        if (command instanceof Command.Submit) {
+            submit((Command.Submit) command, out);
+        } else if (command instanceof Command.Release) {
+            release((Command.Release) command, out);
+        } else if (command instanceof Command.Heartbeat) {
+            heartbeat((Command.Heartbeat) command, out);
+        } else if (command instanceof Command.Confirm) {
+            confirm((Command.Confirm) command, out);
+        } else if (command instanceof Command.Register) {
+            register((Command.Register) command, out);
+        } else if (command instanceof Command.DryRun) {
+            dryRun((Command.DryRun) command, out);
+        } else if (command instanceof Command.Abort) {
+            abort((Command.Abort) command, out);
+        } else if (command instanceof Command.RolledBack) {
+            rolledBack((Command.RolledBack) command, out);
+        } else if (command instanceof Command.Complete) {
+            complete((Command.Complete) command, out);
+        } else if (command instanceof Command.Verify) {
+            verify((Command.Verify) command, out);
+        } else if (command instanceof Command.Revoke) {
+            revoke((Command.Revoke) command, out);
+        } else if (command instanceof Command.Reconcile) {
+            reconcile((Command.Reconcile) command, out);
+        } else if (command instanceof Command.AnnounceRestart) {
+            announceRestart((Command.AnnounceRestart) command, out);
+        } else if (command instanceof Command.Pause) {
+            pause((Command.Pause) command, out);
+        } else if (command instanceof Command.Resume) {
+            resume((Command.Resume) command, out);
+        }
+        settle(out);
+        return out;
+    }
+
+    private void pass(Outcome out) {
+        Timed due = timers.poll(nowMs);
+        if (due == null) {
+            return;
+        }
+        ArrayList<Request> ended = null;
+        ArrayList<Session> poorer = null;
+        for (; due != null; due = timers.poll(nowMs)) {
+            if (due instanceof Claim) {
+                Session s = ranOut((Claim) due, out);
+                if (s != null) {
+                    if (poorer == null) {
+                        poorer = new ArrayList<>();
+                    }
+                    poorer.add(s);
+                }
+            } else if (due instanceof Request) {
+                if (ended == null) {
+                    ended = new ArrayList<>();
+                }
+                ended.add((Request) due);
+            } else {
+                forget((Session) due);
+            }
+        }
+        if (poorer != null) {
+            for (int i = 0; i < poorer.size(); i++) {
+                afterLoss(poorer.get(i), "all its leases ran out", out);
+            }
+        }
+        if (ended != null) {
+            for (int i = 0; i < ended.size(); i++) {
+                Request r = ended.get(i);
+                if (r.session.request == r) {
+                    emit(out, Event.Kind.WAIT_TIMED_OUT, r.session, List.of(), r.number, List.of(), null);
+                    fail(r.session, "its wait ran out", out);
+                }
+            }
+        }
+        settle(out);
+    }
+
+    /** A lease's time is over; returns the session that lost it, or {@code null} if the grace begins. */
+    private Session ranOut(Claim claim, Outcome out) {
+        Session s = claim.session;
+        long graceEndMs = claim.expiresAtMs + Limits.GRACE_MS;
+        if (s.restarting && claim.state != LeaseState.GRACE && nowMs < graceEndMs) {
+            claim.before = claim.state;
+            if (claim.state == LeaseState.PENDING) {
+                s.pending--;
+            }
+            claim.state = LeaseState.GRACE;
+            timers.schedule(claim, graceEndMs);
+            emit(out, Event.Kind.LEASE_IN_GRACE, s, List.of(lease(claim, claim.state)), 0, List.of(), null);
+            return null;
+        }
+        end(claim, LeaseState.EXPIRED, Event.Kind.LEASE_EXPIRED, out);
+        return s;
+    }
+
+    private void register(Command.Register c, Outcome out) {
+        SessionKey key = c.session();
+        if (badId("namespace", key.namespace(), out) || badId("agent id", key.agentId(), out) || badId("session id", key.sessionId(), out)) {
+            return;
+        }
+        if (c.priorityMs() < 0 || c.epoch() < 0) {
+            out.refuse(Refusal.Code.BAD_TIME, "priority timestamp and epoch must not be negative: " + c.priorityMs() + ", " + c.epoch());
+            return;
+        }
+        Session s = sessions.get(key);
+        if (s == null) {
+            if (sessions.size() >= Limits.MAX_SESSIONS) {
+                out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_SESSIONS + " sessions");
+                return;
+            }
+            if (c.priorityMs() < nowMs && !c.vouched()) {
+                out.refuse(
+                        Refusal.Code.FORGED_PRIORITY,
+                        "nobody vouches for priority timestamp " + c.priorityMs() + ", older than now, " + nowMs);
+                return;
+            }
+            s = newSession(c, c.priorityMs());
+        } else {
+            if (c.epoch() < s.epoch) {
+                out.refuse(Refusal.Code.STALE_EPOCH, "epoch " + c.epoch() + " was restarted as " + s.epoch);
+                return;
+            }
+            if (c.priorityMs() < s.priorityMs) {
+                out.refuse(
+                        Refusal.Code.FORGED_PRIORITY,
+                        "priority timestamp " + c.priorityMs() + " is older than the first one, " + s.priorityMs);
+                return;
+            }
+            if (s.state.isTerminal()) {
+                if (c.epoch() == s.epoch) {
+                    out.refuse(Refusal.Code.SESSION_ENDED, key + " is " + s.state + "; register it with a higher epoch");
+                    return;
+                }
+                if (s.leases > 0) {
+                    out.refuse(Refusal.Code.ROLLING_BACK, key + " has a rollback to finish");
+                    return;
+                }
+                long priorityMs = s.priorityMs;
+                remove(s);
+                s = newSession(c, priorityMs);
+            } else if (c.epoch() > s.epoch) {
+                s.epoch = c.epoch();
+                if (s.request != null) {
+                    withdraw(s.request, out);
+                }
+                if (c.resumed()) {
+                    s.suspended = true;
+                    move(s, LifeCycle.PAUSED, "resumed from a digest", out);
+                }
+            }
+        }
+        s.lastSeenMs = nowMs;
+        out.session = s;
+        out.priorityMs = s.priorityMs;
+        emit(out, Event.Kind.SESSION_REGISTERED, s, List.of(), 0, List.of(), null);
+        if (c.resumed() && s.state == LifeCycle.PLANNING) {
+            s.suspended = true;
+            move(s, LifeCycle.PAUSED, "resumed from a digest", out);
+        }
+    }
+
+    private Session newSession(Command.Register c, long priorityMs) {
+        SessionKey key = c.session();
+        LeaseIndex.Space space = spaces.get(key.namespace());
+        if (space == null) {
+            space = new LeaseIndex.Space(key.namespace());
+            spaces.put(key.namespace(), space);
+        }
+        space.sessions++;
+        Session s = new Session(key, space, priorityMs, c.epoch(), c.rollsBack(), c.retries());
+        sessions.put(key, s);
+        timers.schedule(s, nowMs + Limits.SESSION_MEMORY_MS);
+        return s;
+    }
+
+    private void submit(Command.Submit c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        if (c.ttlMs() < 0 || c.waitMs() < 0) {
+            out.refuse(Refusal.Code.BAD_TIME, "time to live and wait must not be negative: " + c.ttlMs() + ", " + c.waitMs());
+            return;
+        }
+        List<Triple> triples = c.triples();
+        if (invalid(s, triples, out)) {
+            return;
+        }
+        if (s.request != null) {
+            out.refuse(Refusal.Code.ALREADY_WAITING, s.key + " waits for a manifest already");
+            return;
+        }
+        if (s.rollingBack > 0) {
+            out.refuse(Refusal.Code.ROLLING_BACK, s.key + " has a rollback to finish");
+            return;
+        }
+        if (triples.size() > options.leasesPerSession() - s.leases) {
+            out.refuse(Refusal.Code.QUOTA, "more than " + options.leasesPerSession() + " leases of one session");
+            return;
+        }
+        if (triples.size() > Limits.MAX_CLAIMS - leases.size()) {
+            out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_CLAIMS + " leases");
+            return;
+        }
+        if (overQuota(s)) {
+            out.refuse(
+                    Refusal.Code.QUOTA,
+                    "more than " + options.submitsPerWindow() + " manifests of one session in " + options.quotaWindowMs() + " ms");
+            return;
+        }
+        if (s.suspended) {
+            out.verdict = Verdict.PAUSED;
+            return;
+        }
+        long ttlMs = c.ttlMs() == 0 ? Limits.DEFAULT_TTL_MS : Math.min(c.ttlMs(), Limits.MAX_TTL_MS);
+        Verdict verdict = mayMeetAnything(s, triples) ? judge(s, triples, out) : Verdict.GRANTED;
+        if (verdict == Verdict.WAIT && c.waitMs() > 0 && waiters >= Limits.MAX_WAITERS) {
+            out.conflicts = List.of();
+            out.queuePosition = 0;
+            out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_WAITERS + " waiting manifests");
+            return;
+        }
+        s.quotaUsed++;
+        s.interest = triples;
+        move(s, LifeCycle.ACQUIRING, null, out);
+        if (verdict == Verdict.WAIT && c.waitMs() == 0) {
+            verdict = Verdict.PAUSED;
+        }
+        out.verdict = verdict;
+        if (!out.conflicts.isEmpty()) {
+            emit(out, Event.Kind.CONTENTION_DETECTED, s, List.of(), 0, out.conflicts, null);
+        }
+        if (verdict == Verdict.GRANTED) {
+            out.leases = grant(s, claims(s, triples, null), ttlMs, c.reserve(), 0, out);
+        } else if (verdict == Verdict.WAIT) {
+            enqueue(s, c, ttlMs, out);
+        } else if (verdict == Verdict.PAUSED) {
+            out.queuePosition = 0;
+            out.retryAfterMs = retryAfter(out.conflicts);
+            move(s, LifeCycle.PAUSED, "would have to wait and cannot", out);
+        } else {
+            out.retryAfterMs = retryAfter(out.conflicts);
+            emit(out, Event.Kind.DIED, s, List.of(), 0, out.conflicts, null);
+            fail(s, "somebody older is in the way", out);
+        }
+    }
+
+    private void dryRun(Command.DryRun c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s == null || invalid(s, c.triples(), out)) {
+            return;
+        }
+        if (s.suspended) {
+            out.verdict = Verdict.PAUSED;
+            return;
+        }
+        out.verdict = mayMeetAnything(s, c.triples()) ? judge(s, c.triples(), out) : Verdict.GRANTED;
+        if (out.verdict == Verdict.DIE) {
+            out.retryAfterMs = retryAfter(out.conflicts);
+        }
+    }
+
+    private boolean overQuota(Session s) {
+        if (options.submitsPerWindow() == Integer.MAX_VALUE) {
+            return false;
+        }
+        if (nowMs - s.quotaWindowMs >= options.quotaWindowMs()) {
+            s.quotaWindowMs = nowMs;
+            s.quotaUsed = 0;
+        }
+        return s.quotaUsed >= options.submitsPerWindow();
+    }
+
+    private void confirm(Command.Confirm c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        ArrayList<Lease> done = new ArrayList<>();
+        if (c.leases() == null) {
+            for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+                if (claim.state == LeaseState.PENDING) {
+                    done.add(activate(claim));
+                }
+            }
+        } else {
+            for (long number : c.leases()) {
+                Claim claim = own(s, number, out);
+                if (claim == null) {
+                    continue;
+                }
+                if (claim.state == LeaseState.PENDING) {
+                    done.add(activate(claim));
+                } else if (claim.state == LeaseState.ACTIVE) {
+                    done.add(lease(claim, claim.state));
+                } else {
+                    out.reject(number, Refusal.Code.ILLEGAL_TRANSITION, "lease " + number + " is " + claim.state);
+                }
+            }
+        }
+        out.leases = done;
+        if (nothingDone(c.leases(), done, out)) {
+            return;
+        }
+        emit(out, Event.Kind.LEASE_CONFIRMED, s, done, 0, List.of(), null);
+        settleState(s, out);
+    }
+
+    private Lease activate(Claim claim) {
+        claim.state = LeaseState.ACTIVE;
+        claim.session.pending--;
+        return lease(claim, LeaseState.ACTIVE);
+    }
+
+    private void heartbeat(Command.Heartbeat c, Outcome out) {
+        Session s = known(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        ArrayList<Lease> done = new ArrayList<>(c.leases() == null ? s.leases : c.leases().length);
+        if (c.leases() == null) {
+            if (s.state.isTerminal() && s.leases == 0) {
+                out.refuse(Refusal.Code.SESSION_ENDED, s.key + " is " + s.state);
+                return;
+            }
+            for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+                if (claim.state == LeaseState.GRACE) {
+                    out.reject(claim.number, Refusal.Code.LEASE_GONE, "lease " + claim.number + " has expired; reconcile it");
+                } else {
+                    done.add(renew(claim));
+                }
+            }
+        } else {
+            for (long number : c.leases()) {
+                Claim claim = own(s, number, out);
+                if (claim == null) {
+                    continue;
+                }
+                if (claim.state == LeaseState.GRACE) {
+                    // past its end, whatever is still listed (K3-12, C26)
+                    out.reject(number, Refusal.Code.LEASE_GONE, "lease " + number + " has expired; reconcile it");
+                } else {
+                    done.add(renew(claim));
+                }
+            }
+        }
+        out.leases = done;
+        nothingDone(c.leases(), done, out);
+    }
+
+    private Lease renew(Claim claim) {
+        claim.expiresAtMs = nowMs + claim.ttlMs;
+        timers.schedule(claim, claim.expiresAtMs);
+        return lease(claim, claim.state);
+    }
+
+    private void release(Command.Release c, Outcome out) {
+        Session s = known(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        List<Lease> done;
+        if (c.leases() == null) {
+            done = releaseAll(s);
+        } else if (c.leases().length == 1) {
+            Claim claim = own(s, c.leases()[0], out);
+            done = claim == null ? List.of() : Collections.singletonList(releaseOne(claim));
+        } else {
+            done = new ArrayList<>(c.leases().length);
+            for (long number : c.leases()) {
+                Claim claim = own(s, number, out);
+                if (claim != null) {
+                    done.add(releaseOne(claim));
+                }
+            }
+        }
+        out.leases = done;
+        if (nothingDone(c.leases(), done, out) || done.isEmpty()) {
+            return;
+        }
+        emit(out, Event.Kind.LEASE_FREED, s, done, 0, List.of(), null);
+        settleState(s, out);
+    }
+
+    private List<Lease> releaseAll(Session s) {
+        ArrayList<Lease> done = new ArrayList<>(s.leases);
+        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+            done.add(releaseOne(claim));
+        }
+        return done;
+    }
+
+    private Lease releaseOne(Claim claim) {
+        Lease lease = lease(claim, LeaseState.RELEASED);
+        take(claim);
+        return lease;
+    }
+
+    private void revoke(Command.Revoke c, Outcome out) {
+        Claim claim = leases.get(c.lease());
+        if (claim == null) {
+            gone(c.lease(), out);
+            out.refusal = out.rejections.get(0).refusal();
+            return;
+        }
+        Session s = claim.session;
+        out.leases = List.of(end(claim, LeaseState.REVOKED, Event.Kind.LEASE_REVOKED, out));
+        afterLoss(s, "its last lease was revoked", out);
+    }
+
+    private void reconcile(Command.Reconcile c, Outcome out) {
+        Session s = known(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        ArrayList<Lease> done = new ArrayList<>(c.leases().length);
+        for (long number : c.leases()) {
+            Claim claim = own(s, number, out);
+            if (claim == null) {
+                continue;
+            }
+            if (claim.state == LeaseState.GRACE) {
+                claim.state = claim.before;
+                if (claim.state == LeaseState.PENDING) {
+                    s.pending++;
+                }
+            }
+            done.add(renew(claim));
+        }
+        out.leases = done;
+        s.restarting = false;
+        boolean lost = false;
+        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+            if (claim.state == LeaseState.GRACE) {
+                end(claim, LeaseState.EXPIRED, Event.Kind.LEASE_EXPIRED, out);
+                lost = true;
+            }
+        }
+        if (lost) {
+            afterLoss(s, "all its leases ran out", out);
+        }
+    }
+
+    private void announceRestart(Command.AnnounceRestart c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s != null) {
+            s.restarting = true;
+        }
+    }
+
+    private void pause(Command.Pause c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s != null) {
+            s.suspended = true;
+            move(s, LifeCycle.PAUSED, "paused", out);
+        }
+    }
+
+    private void resume(Command.Resume c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        if (!s.suspended) {
+            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is not suspended; it is " + s.state);
+            return;
+        }
+        s.suspended = false;
+        if (s.request != null) {
+            return;
+        }
+        move(s, LifeCycle.ACQUIRING, "resumed", out);
+        if (s.leases > 0) {
+            settleState(s, out);
+        }
+    }
+
+    private void verify(Command.Verify c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s == null || s.state == LifeCycle.VERIFYING) {
+            return;
+        }
+        if (!s.state.mayBecome(LifeCycle.VERIFYING)) {
+            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is " + s.state + " and cannot be VERIFYING");
+            return;
+        }
+        move(s, LifeCycle.VERIFYING, null, out);
+    }
+
+    private void complete(Command.Complete c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        if (s.rollingBack > 0) {
+            out.refuse(Refusal.Code.ROLLING_BACK, s.key + " has a rollback to finish");
+            return;
+        }
+        if (s.state == LifeCycle.EXECUTING) {
+            move(s, LifeCycle.VERIFYING, null, out);
+        }
+        if (!s.state.mayBecome(LifeCycle.COMPLETED)) {
+            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is " + s.state + " and cannot be COMPLETED");
+            return;
+        }
+        List<Lease> done = releaseAll(s);
+        out.leases = done;
+        if (!done.isEmpty()) {
+            emit(out, Event.Kind.LEASE_FREED, s, done, 0, List.of(), null);
+        }
+        move(s, LifeCycle.COMPLETED, null, out);
+    }
+
+    private void abort(Command.Abort c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s != null) {
+            dropAll(s, out);
+            move(s, LifeCycle.ABORTED, c.reason(), out);
+        }
+    }
+
+    private void rolledBack(Command.RolledBack c, Outcome out) {
+        Session s = known(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        if (s.rollingBack == 0) {
+            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " has nothing to roll back");
+            return;
+        }
+        ArrayList<Lease> done = new ArrayList<>(s.rollingBack);
+        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+            if (isRollingBack(claim)) {
+                done.add(releaseOne(claim));
+            }
+        }
+        out.leases = done;
+        emit(out, Event.Kind.LEASE_FREED, s, done, 0, List.of(), "rolled back");
+    }
+
+    private boolean mayMeetAnything(Session s, List<Triple> triples) {
+        for (int i = 0; i < triples.size(); i++) {
+            Triple t = triples.get(i);
+            if (takesLease(t) && index.mayConflict(s.space, t.object(), ConflictMatrix.conflictMask(t.predicate()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The verdict on a manifest that is not in the queue (RS-5: the worst over all triples), with all conflicts in {@code out}. */
+    private Verdict judge(Session s, List<Triple> triples, Outcome out) {
+        ArrayList<Conflict> conflicts = new ArrayList<>();
+        Verdict verdict = Verdict.GRANTED;
+        ArrayList<Request> ahead = new ArrayList<>();
+        for (int i = 0; i < triples.size(); i++) {
+            Triple t = triples.get(i);
+            if (!takesLease(t)) {
+                continue;
+            }
+            found.clear();
+            index.collect(
+                    s.space, t.object(), ConflictMatrix.conflictMask(t.predicate()), s, Long.MAX_VALUE, LeaseIndex.ALL, found);
+            if (found.isEmpty() || standsForAlready(s, t.object(), t.predicate())) {
+                continue;
+            }
+            found.sort(FIXED_ORDER);
+            for (int j = 0; j < found.size(); j++) {
+                Claim c = found.get(j);
+                if (!blocks(c, s)) {
+                    continue;
+                }
+                conflicts.add(conflict(t, c));
+                verdict = verdict.worst(s.compareTo(c.session) < 0 ? Verdict.WAIT : Verdict.DIE);
+                if (c.request != null && !ahead.contains(c.request)) {
+                    ahead.add(c.request);
+                }
+            }
+        }
+        found.clear();
+        out.conflicts = conflicts;
+        if (verdict == Verdict.WAIT) {
+            out.queuePosition = ahead.size() + 1;
+        }
+        return verdict;
+    }
+
+    private boolean blocks(Claim c, Session s) {
+        return !olderOvertake || c.request == null || s.compareTo(c.session) > 0;
+    }
+
+    /** Whether a lease of the session itself excludes all that {@code predicate} on {@code resource} would exclude. */
+    private static boolean standsForAlready(Session s, Resource resource, Predicate predicate) {
+        int mask = ConflictMatrix.conflictMask(predicate);
+        for (Claim c = s.firstLease; c != null; c = c.nextOfSession) {
+            if ((mask & ~ConflictMatrix.conflictMask(c.predicate)) == 0 && c.resource.covers(resource)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Starting a program is declared by its name but claims only the process that comes of it, so starts never conflict (C48). */
+    private static boolean takesLease(Triple t) {
+        return t.predicate() != Predicate.PROVIDES
+                || !t.object().scheme().equals("PROCESS")
+                || t.object().path().indexOf('#') >= 0;
+    }
+
+    private static Conflict conflict(Triple asked, Claim c) {
+        return new Conflict(
+                asked,
+                c.session.key,
+                c.session.priorityMs,
+                c.predicate,
+                c.resource,
+                c.number,
+                c.request == null ? c.dueMs : c.request.dueMs);
+    }
+
+    private long retryAfter(List<Conflict> conflicts) {
+        long first = Long.MAX_VALUE;
+        for (int i = 0; i < conflicts.size(); i++) {
+            first = Math.min(first, conflicts.get(i).untilMs());
+        }
+        return first == Long.MAX_VALUE ? 0 : Math.max(0, first - nowMs);
+    }
+
+    /** Judges again whoever what went away may matter to (C42), until nothing goes away any more. */
+    private void settle(Outcome out) {
+        while (!freed.isEmpty()) {
+            if (waiters == 0) {
+                freed.clear();
+                return;
+            }
+            found.clear();
+            for (int i = 0; i < freed.size(); i++) {
+                Claim gone = freed.get(i);
+                index.collect(
+                        gone.session.space,
+                        gone.resource,
+                        ConflictMatrix.conflictMask(gone.predicate),
+                        gone.session,
+                        Long.MAX_VALUE,
+                        LeaseIndex.QUEUED_ONLY,
+                        found);
+                if (gone.session.request != null) {
+                    gone.session.request.poorer = true;
+                    mark(gone.session.request);
+                }
+            }
+            freed.clear();
+            for (int i = 0; i < found.size(); i++) {
+                mark(found.get(i).request);
+            }
+            judged.sort(QUEUE_ORDER);
+            for (int i = 0; i < judged.size(); i++) {
+                Request r = judged.get(i);
+                r.marked = false;
+                if (r.session.request == r) {
+                    judgeAgain(r, out);
+                }
+            }
+            judged.clear();
+        }
+    }
+
+    private void mark(Request r) {
+        if (!r.marked) {
+            r.marked = true;
+            judged.add(r);
+        }
+    }
+
+    private void judgeAgain(Request r, Outcome out) {
+        Session s = r.session;
+        // without leases of its own whatever is in its way has been there, and is younger: one is enough to know that it still waits
+        boolean thorough = r.poorer || s.leases > 0 || olderOvertake;
+        r.poorer = false;
+        boolean waits = false;
+        boolean dies = false;
+        for (Claim claim : r.claims) {
+            int mask = ConflictMatrix.conflictMask(claim.predicate);
+            if (!index.mayConflict(s.space, claim.resource, mask)) {
+                continue;
+            }
+            found.clear();
+            index.collect(
+                    s.space, claim.resource, mask, s, r.number, thorough ? LeaseIndex.ALL : LeaseIndex.FIRST_ONLY, found);
+            if (found.isEmpty() || thorough && standsForAlready(s, claim.resource, claim.predicate)) {
+                continue;
+            }
+            for (int i = 0; i < found.size(); i++) {
+                if (blocks(found.get(i), s)) {
+                    waits = true;
+                    dies |= s.compareTo(found.get(i).session) > 0;
+                }
+            }
+            if (waits && !thorough) {
+                break;
+            }
+        }
+        found.clear();
+        if (dies && rejudges) {
+            dieWaiting(r, out);
+        } else if (!waits) {
+            unqueue(r);
+            for (Claim claim : r.claims) {
+                claim.request = null;
+            }
+            grant(s, r.claims, r.ttlMs, r.reserve, r.number, out);
+        }
+    }
+
+    private void dieWaiting(Request r, Outcome out) {
+        Session s = r.session;
+        Outcome why = new Outcome();
+        judgeQueued(r, why);
+        emit(out, Event.Kind.DIED, s, List.of(), r.number, why.conflicts, null);
+        fail(s, "somebody older came into the way", out);
+    }
+
+    private void judgeQueued(Request r, Outcome why) {
+        ArrayList<Conflict> conflicts = new ArrayList<>();
+        for (Claim claim : r.claims) {
+            found.clear();
+            index.collect(
+                    r.session.space,
+                    claim.resource,
+                    ConflictMatrix.conflictMask(claim.predicate),
+                    r.session,
+                    r.number,
+                    LeaseIndex.ALL,
+                    found);
+            found.sort(FIXED_ORDER);
+            for (int i = 0; i < found.size(); i++) {
+                conflicts.add(conflict(claim.triple, found.get(i)));
+            }
+        }
+        found.clear();
+        why.conflicts = conflicts;
+    }
+
+    /** Places the manifest's claims in the index, several triples on one resource as one claim (K1-16). */
+    private Claim[] claims(Session s, List<Triple> triples, Request request) {
+        long batch = ++lastBatch;
+        Claim[] claims = new Claim[triples.size()];
+        int n = 0;
+        for (int i = 0; i < claims.length; i++) {
+            Triple t = triples.get(i);
+            if (takesLease(t)) {
+                Claim claim = new Claim(s, t, batch);
+                claim.request = request;
+                if (index.insert(s.space, claim) == claim) {
+                    claims[n++] = claim;
+                }
+            }
+        }
+        return n == claims.length ? claims : Arrays.copyOf(claims, n);
+    }
+
+    private List<Lease> grant(Session s, Claim[] claims, long ttlMs, boolean reserve, long request, Outcome out) {
+        LeaseState state = reserve ? LeaseState.PENDING : LeaseState.ACTIVE;
+        Lease[] granted = new Lease[claims.length];
+        for (int i = 0; i < claims.length; i++) {
+            Claim claim = claims[i];
+            claim.number = nextToken++;
+            claim.state = state;
+            claim.acquiredAtMs = nowMs;
+            claim.ttlMs = ttlMs;
+            claim.expiresAtMs = nowMs + ttlMs;
+            leases.put(claim);
+            s.add(claim);
+            timers.schedule(claim, claim.expiresAtMs);
+            granted[i] = lease(claim, state);
+        }
+        if (reserve) {
+            s.pending += claims.length;
+        }
+        List<Lease> list = Arrays.asList(granted);
+        emit(out, Event.Kind.LEASE_GRANTED, s, list, request, List.of(), null);
+        s.restarting = false;
+        s.lostWhilePaused = false;
+        if (!s.suspended) {
+            move(s, LifeCycle.ACQUIRING, null, out);
+            if (s.pending == 0) {
+                execute(s, out);
+            }
+        }
+        if (waiters > 0 && (s.leases > claims.length || olderOvertake)) {
+            overtake(s, claims, out);
+        }
+        return list;
+    }
+
+    /** A new holder that is older than a waiter it conflicts with ends that wait (C42). */
+    private void overtake(Session s, Claim[] claims, Outcome out) {
+        if (!rejudges) {
+            return;
+        }
+        ArrayList<Request> dead = new ArrayList<>();
+        for (Claim claim : claims) {
+            found.clear();
+            index.collect(
+                    s.space,
+                    claim.resource,
+                    ConflictMatrix.conflictMask(claim.predicate),
+                    s,
+                    Long.MAX_VALUE,
+                    LeaseIndex.QUEUED_ONLY,
+                    found);
+            for (int i = 0; i < found.size(); i++) {
+                Request r = found.get(i).request;
+                if (s.compareTo(r.session) < 0 && !dead.contains(r)) {
+                    dead.add(r);
+                }
+            }
+        }
+        found.clear();
+        dead.sort(QUEUE_ORDER);
+        for (int i = 0; i < dead.size(); i++) {
+            dieWaiting(dead.get(i), out);
+        }
+    }
+
+    private void execute(Session s, Outcome out) {
+        if (s.state == LifeCycle.EXECUTING) {
+            return;
+        }
+        boolean paused = s.pausedSinceMs != Session.NOT_PAUSED;
+        move(s, LifeCycle.EXECUTING, null, out);
+        if (paused) {
+            List<Change> news = changes.since(s, nowMs);
+            addProviders(s, news);
+            stale--;
+            s.pausedSinceMs = Session.NOT_PAUSED;
+            if (out.session == s) {
+                out.changes = news;
+            }
+            out.add(new Event(
+                    Event.Kind.OBSERVATION_UPDATE, s.key, nowMs, List.of(), 0, List.of(), null, null, news, s.priorityMs, null));
+        }
+    }
+
+    /** Those who create what the session only reads may still be at it: the one kind of writer that can hold a lease beside it. */
+    private void addProviders(Session s, List<Change> news) {
+        for (int i = 0; i < s.interest.size(); i++) {
+            Triple t = s.interest.get(i);
+            if (!ConflictMatrix.writes(t.predicate())) {
+                found.clear();
+                index.collect(
+                        s.space, t.object(), Predicate.PROVIDES.bit(), s, Long.MAX_VALUE, LeaseIndex.HELD_ONLY, found);
+                for (int j = 0; j < found.size(); j++) {
+                    Claim c = found.get(j);
+                    news.add(new Change(c.session.key, c.predicate, c.resource, nowMs));
+                }
+            }
+        }
+        found.clear();
+    }
+
+    private void enqueue(Session s, Command.Submit c, long ttlMs, Outcome out) {
+        long number = ++lastRequest;
+        Request r = new Request(s, number, c.triples(), new Claim[0], ttlMs, c.reserve());
+        r.claims = claims(s, c.triples(), r);
+        s.request = r;
+        r.ahead = lastWaiter;
+        if (lastWaiter == null) {
+            firstWaiter = r;
+        } else {
+            lastWaiter.behind = r;
+        }
+        lastWaiter = r;
+        waiters++;
+        timers.schedule(r, nowMs + Math.min(c.waitMs(), Limits.MAX_WAIT_MS));
+        out.request = number;
+        emit(out, Event.Kind.WAITING, s, List.of(), number, out.conflicts, null);
+        move(s, LifeCycle.PAUSED, "waits", out);
+    }
+
+    private void unqueue(Request r) {
+        r.session.request = null;
+        timers.cancel(r);
+        if (r.ahead == null) {
+            firstWaiter = r.behind;
+        } else {
+            r.ahead.behind = r.behind;
+        }
+        if (r.behind == null) {
+            lastWaiter = r.ahead;
+        } else {
+            r.behind.ahead = r.ahead;
+        }
+        r.ahead = null;
+        r.behind = null;
+        waiters--;
+    }
+
+    private void withdraw(Request r, Outcome out) {
+        dropRequest(r);
+        emit(out, Event.Kind.WAIT_WITHDRAWN, r.session, List.of(), r.number, List.of(), null);
+    }
+
+    private void dropRequest(Request r) {
+        unqueue(r);
+        for (Claim claim : r.claims) {
+            index.remove(claim);
+            claim.request = null;
+            freed.add(claim);
+        }
+    }
+
+    /** DIE, and a wait that ran out: everything goes (C43), and the session may try again with the same timestamp (K4-7, C5). */
+    private void fail(Session s, String reason, Outcome out) {
+        dropAll(s, out);
+        if (s.retries) {
+            s.restarting = true;
+            move(s, LifeCycle.PAUSED, reason, out);
+        } else {
+            move(s, LifeCycle.ABORTED, reason, out);
+        }
+    }
+
+    /** Releases what left no traces; what did blocks until its rollback is done (C50). */
+    private void dropAll(Session s, Outcome out) {
+        if (s.request != null) {
+            dropRequest(s.request);
+        }
+        if (s.leases == 0) {
+            return;
+        }
+        ArrayList<Lease> back = new ArrayList<>();
+        ArrayList<Lease> free = new ArrayList<>();
+        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+            if (isRollingBack(claim)) {
+                continue;
+            }
+            LeaseState state = claim.state == LeaseState.GRACE ? claim.before : claim.state;
+            if (s.rollsBack && state == LeaseState.ACTIVE && ConflictMatrix.writes(claim.predicate)) {
+                if (claim.state == LeaseState.GRACE) {
+                    claim.before = LeaseState.ROLLING_BACK;
+                } else {
+                    claim.state = LeaseState.ROLLING_BACK;
+                }
+                s.rollingBack++;
+                back.add(lease(claim, claim.state));
+            } else {
+                free.add(releaseOne(claim));
+            }
+        }
+        if (!back.isEmpty()) {
+            emit(out, Event.Kind.ROLLBACK_REQUIRED, s, back, 0, List.of(), null);
+        }
+        if (!free.isEmpty()) {
+            emit(out, Event.Kind.LEASE_FREED, s, free, 0, List.of(), null);
+        }
+    }
+
+    private static boolean isRollingBack(Claim claim) {
+        return claim.state == LeaseState.ROLLING_BACK
+                || claim.state == LeaseState.GRACE && claim.before == LeaseState.ROLLING_BACK;
+    }
+
+    /** A session that has lost its last lease is dead until it registers again: whatever it does now, it does without a lease. */
+    private void afterLoss(Session s, String reason, Outcome out) {
+        s.lostWhilePaused = s.pausedSinceMs != Session.NOT_PAUSED;
+        if (s.state.isTerminal()) {
+            return;
+        }
+        if (s.leases > 0) {
+            settleState(s, out);
+            return;
+        }
+        if (s.state == LifeCycle.PAUSED && s.request == null && s.restarting) {
+            // died before and means to come back
+            return;
+        }
+        if (s.request != null) {
+            withdraw(s.request, out);
+        }
+        move(s, LifeCycle.ABORTED, reason, out);
+    }
+
+    /** Ends one lease against its holder's will. */
+    private Lease end(Claim claim, LeaseState state, Event.Kind kind, Outcome out) {
+        Lease lease = lease(claim, state);
+        take(claim);
+        emit(out, kind, claim.session, Collections.singletonList(lease), 0, List.of(), null);
+        return lease;
+    }
+
+    private void take(Claim claim) {
+        Session s = claim.session;
+        if (stale > 0 && ConflictMatrix.writes(claim.predicate) && claim.state != LeaseState.PENDING && !isRollingBack(claim)) {
+            changes.add(new Change(s.key, claim.predicate, claim.resource, nowMs), s.space);
+        }
+        if (claim.state == LeaseState.PENDING) {
+            s.pending--;
+        }
+        leases.remove(claim);
+        index.remove(claim);
+        timers.cancel(claim);
+        s.remove(claim);
+        if (waiters > 0) {
+            freed.add(claim);
+        }
+    }
+
+    /** The state that follows from the leases, once some were confirmed or given back. */
+    private void settleState(Session s, Outcome out) {
+        if (s.leases == 0) {
+            if (s.state == LifeCycle.EXECUTING || s.state == LifeCycle.ACQUIRING) {
+                move(s, LifeCycle.PLANNING, null, out);
+            }
+        } else if (s.state == LifeCycle.ACQUIRING && s.pending == 0 && !s.lostWhilePaused) {
+            execute(s, out);
+        }
+    }
+
+    private void move(Session s, LifeCycle to, String reason, Outcome out) {
+        LifeCycle from = s.state;
+        if (from == to) {
+            return;
+        }
+        if (!from.mayBecome(to)) {
+            throw new IllegalStateException(s.key + " cannot go from " + from + " to " + to);
+        }
+        s.state = to;
+        if (to == LifeCycle.PAUSED && s.pausedSinceMs == Session.NOT_PAUSED) {
+            s.pausedSinceMs = nowMs;
+            s.lostWhilePaused = false;
+            s.pausedAtChange = changes.total();
+            stale++;
+        } else if ((to.isTerminal() || to == LifeCycle.PLANNING) && s.pausedSinceMs != Session.NOT_PAUSED) {
+            s.pausedSinceMs = Session.NOT_PAUSED;
+            s.lostWhilePaused = false;
+            stale--;
+        }
+        out.add(new Event(Event.Kind.STATE_CHANGED, s.key, nowMs, List.of(), 0, List.of(), from, to, List.of(), s.priorityMs, reason));
+    }
+
+    private void forget(Session s) {
+        if (s.leases == 0 && s.request == null && nowMs - s.lastSeenMs >= Limits.SESSION_MEMORY_MS) {
+            remove(s);
+        } else {
+            timers.schedule(s, Math.max(nowMs + 1, s.lastSeenMs + Limits.SESSION_MEMORY_MS));
+        }
+    }
+
+    private void remove(Session s) {
+        timers.cancel(s);
+        sessions.remove(s.key);
+        if (lastUsed == s) {
+            lastUsed = null;
+        }
+        if (s.pausedSinceMs != Session.NOT_PAUSED) {
+            stale--;
+        }
+        if (--s.space.sessions == 0) {
+            spaces.remove(s.space.namespace);
+        }
+    }
+
+    private Session known(SessionKey key, Outcome out) {
+        Session s = lastUsed;
+        if (s == null || !s.key.equals(key)) {
+            s = key == null ? null : sessions.get(key);
+            if (s == null) {
+                out.refuse(Refusal.Code.UNKNOWN_SESSION, "no session " + key + " is registered");
+                return null;
+            }
+            lastUsed = s;
+        }
+        s.lastSeenMs = nowMs;
+        out.session = s;
+        return s;
+    }
+
+    private Session active(SessionKey key, Outcome out) {
+        Session s = known(key, out);
+        if (s != null && s.state.isTerminal()) {
+            out.refuse(Refusal.Code.SESSION_ENDED, key + " is " + s.state + "; register it with a higher epoch");
+            return null;
+        }
+        return s;
+    }
+
+    private Claim own(Session s, long number, Outcome out) {
+        Claim claim = leases.get(number);
+        if (claim == null) {
+            gone(number, out);
+            return null;
+        }
+        if (claim.session != s) {
+            out.reject(number, Refusal.Code.NOT_OWNER, "lease " + number + " is not one of " + s.key);
+            return null;
+        }
+        return claim;
+    }
+
+    private void gone(long number, Outcome out) {
+        if (number >= options.firstFencingToken() && number < nextToken) {
+            out.reject(number, Refusal.Code.LEASE_GONE, "lease " + number + " has ended");
+        } else {
+            out.reject(number, Refusal.Code.UNKNOWN_LEASE, "there never was a lease " + number);
+        }
+    }
+
+    private static boolean nothingDone(long[] asked, List<Lease> done, Outcome out) {
+        if (asked != null && asked.length > 0 && done.isEmpty()) {
+            out.refusal = out.rejections.get(0).refusal();
+            return true;
+        }
+        return false;
+    }
+
+    private static boolean badId(String what, String id, Outcome out) {
+        String wrong = Canonical.badId(id);
+        if (wrong != null) {
+            out.refuse(Refusal.Code.BAD_ID, what + " " + wrong);
+            return true;
+        }
+        return false;
+    }
+
+    private boolean invalid(Session s, List<Triple> triples, Outcome out) {
+        if (triples.size() > Limits.MAX_TRIPLES) {
+            out.refuse(Refusal.Code.TOO_MANY, triples.size() + " triples are more than " + Limits.MAX_TRIPLES);
+            return true;
+        }
+        for (int i = 0; i < triples.size(); i++) {
+            Triple t = triples.get(i);
+            Resource resource = t.object();
+            if (t.subject() != null && !t.subject().equals(s.key.agentId())) {
+                out.refuse(Refusal.Code.BAD_SUBJECT, t + " speaks for " + t.subject() + ", not for " + s.key.agentId());
+                return true;
+            }
+            if (t.predicate() == Predicate.RENAMES && !options.renames()) {
+                out.refuse(Refusal.Code.BAD_PREDICATE, t + ": this kernel knows the five core predicates only");
+                return true;
+            }
+            if (!options.schemes().contains(resource.scheme())) {
+                out.refuse(Refusal.Code.UNKNOWN_SCHEME, t + ": scheme must be one of " + options.schemes());
+                return true;
+            }
+            Refusal refusal = Canonical.check(resource);
+            if (refusal != null) {
+                out.refusal = refusal;
+                return true;
+            }
+            String against = options.policy().refuse(s.key, t.predicate(), resource);
+            if (against != null) {
+                out.refuse(Refusal.Code.POLICY, t + ": " + against);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The kernel's time: that of the last command, milliseconds. */
+    public long nowMs() {
+        return nowMs;
+    }
+
+    /** When {@link Command.Expire} should come at the latest, so that nothing is handed on late; {@link Long#MAX_VALUE} for never. */
+    public long nextDueMs() {
+        return timers.nextDueMs();
+    }
+
+    /** How many leases are live. */
+    public int leaseCount() {
+        return leases.size();
+    }
+
+    /** How many manifests wait. */
+    public int waiterCount() {
+        return waiters;
+    }
+
+    /** How many sessions are remembered. */
+    public int sessionCount() {
+        return sessions.size();
+    }
+
+    /** The first number that no lease has had yet; for the successor's {@link KernelOptions#firstFencingToken}. */
+    public long nextFencingToken() {
+        return nextToken;
+    }
+
+    /** The session's state, or {@code null} if it is not known. */
+    public LifeCycle state(SessionKey session) {
+        Session s = sessions.get(session);
+        return s == null ? null : s.state;
+    }
+
+    /** The session's live leases in the order they were given; empty if it has none or is not known. */
+    public List<Lease> leasesOf(SessionKey session) {
+        ArrayList<Lease> list = new ArrayList<>();
+        Session s = sessions.get(session);
+        if (s != null) {
+            for (Claim c = s.firstLease; c != null; c = c.nextOfSession) {
+                list.add(lease(c, c.state));
+            }
+        }
+        return list;
+    }
+
+    /** The live lease with that fencing token, or {@code null}. */
+    public Lease lease(long fencingToken) {
+        Claim c = leases.get(fencingToken);
+        return c == null ? null : lease(c, c.state);
+    }
+
+    /** All sessions, oldest first. */
+    public List<SessionKey> sessions() {
+        ArrayList<Session> list = new ArrayList<>(sessions.values());
+        Collections.sort(list);
+        ArrayList<SessionKey> keys = new ArrayList<>(list.size());
+        for (Session s : list) {
+            keys.add(s.key);
+        }
+        return keys;
+    }
+
+    /** Who waits, in the order of the queue. */
+    public List<SessionKey> queue() {
+        ArrayList<SessionKey> keys = new ArrayList<>(waiters);
+        for (Request r = firstWaiter; r != null; r = r.behind) {
+            keys.add(r.session.key);
+        }
+        return keys;
+    }
+
+    /** Live leases that overlap {@code resource} in {@code namespace}, in a fixed order (K7-6). */
+    public List<Lease> holders(String namespace, Resource resource) {
+        LeaseIndex.Space space = spaces.get(namespace);
+        if (space == null) {
+            return List.of();
+        }
+        ArrayList<Claim> claims = new ArrayList<>();
+        index.collect(space, resource, LeaseIndex.ANY, null, Long.MAX_VALUE, LeaseIndex.HELD_ONLY, claims);
+        claims.sort(FIXED_ORDER);
+        ArrayList<Lease> list = new ArrayList<>(claims.size());
+        for (Claim c : claims) {
+            list.add(lease(c, c.state));
+        }
+        return list;
+    }
+
+    /** What stands in the way of the session's waiting manifest now; empty if it does not wait. */
+    public List<Conflict> blockers(SessionKey session) {
+        Session s = sessions.get(session);
+        if (s == null || s.request == null) {
+            return List.of();
+        }
+        Outcome why = new Outcome();
+        judgeQueued(s.request, why);
+        return why.conflicts();
+    }
+
+    private Lease lease(Claim claim, LeaseState state) {
+        return new Lease(idPrefix, claim, state);
+    }
+
+    private void emit(
+            Outcome out, Event.Kind kind, Session s, List<Lease> leases, long request, List<Conflict> conflicts, String reason) {
+        List<Lease> copies = leases.isEmpty() ? leases : Collections.unmodifiableList(leases);
+        out.add(new Event(kind, s.key, nowMs, copies, request, conflicts, null, null, List.of(), s.priorityMs, reason));
+    }
+
+    private static final class FixedOrder implements Comparator<Claim> {
+        @Override
+        public int compare(Claim a, Claim b) {
+            int c = a.resource.compareTo(b.resource);
+            if (c == 0) {
+                c = a.predicate.compareTo(b.predicate);
+            }
+            if (c == 0) {
+                c = a.session.compareTo(b.session);
+            }
+            return c == 0 ? Long.compare(a.number, b.number) : c;
+        }
+    }
+
+    private static final class QueueOrder implements Comparator<Request> {
+        @Override
+        public int compare(Request a, Request b) {
+            return Long.compare(a.number, b.number);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.klock.kernel;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a kernel is told once, when it is made. Immutable; each {@code with} method returns a copy.
+ *
+ * @param kernelId the first part of every lease id; give each kernel of a place its own
+ * @param hashSeed any number; one that nobody else knows keeps hash collisions out of the hands of those who choose paths
+ * @param firstFencingToken the first lease's number; one above the highest number any kernel before gave
+ * @param schemes the schemes that are known (C16), upper case
+ * @param policy what may be asked for at all
+ * @param renames whether RENAMES is known; without it the kernel is one of the five core predicates (C2)
+ * @param leasesPerSession the most live leases of one session (K7-11)
+ * @param submitsPerWindow the most manifests of one session in a window (K7-11)
+ * @param quotaWindowMs that window, milliseconds
+ */
+public record KernelOptions(
+        String kernelId,
+        int hashSeed,
+        long firstFencingToken,
+        Set<String> schemes,
+        Policy policy,
+        boolean renames,
+        int leasesPerSession,
+        int submitsPerWindow,
+        long quotaWindowMs) {
+    /** Everything the documents name: KLIS-1's schemes, RS-6's types, and NATIVE (C49). */
+    public static final Set<String> SCHEMES =
+            Set.of("FILE", "URL", "PROCESS", "DB", "ENV", "NATIVE", "SYMBOL", "API_ENDPOINT", "DATABASE_TABLE", "CONFIG_KEY");
+
+    public KernelOptions {
+        schemes = Set.copyOf(schemes);
+    }
+
+    /** No quotas, all schemes, no writing on the root directory. */
+    public static KernelOptions standard() {
+        return new KernelOptions(
+                "0", 0x5bd1e995, 1, SCHEMES, new GlobalScopePolicy(1, List.of()), true, Integer.MAX_VALUE, Integer.MAX_VALUE, 1000);
+    }
+
+    public KernelOptions withKernelId(String id) {
+        return new KernelOptions(
+                id, hashSeed, firstFencingToken, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+    }
+
+    public KernelOptions withHashSeed(int seed) {
+        return new KernelOptions(
+                kernelId, seed, firstFencingToken, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+    }
+
+    public KernelOptions withFirstFencingToken(long token) {
+        return new KernelOptions(kernelId, hashSeed, token, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+    }
+
+    public KernelOptions withSchemes(Set<String> known) {
+        return new KernelOptions(
+                kernelId, hashSeed, firstFencingToken, known, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+    }
+
+    public KernelOptions withPolicy(Policy other) {
+        return new KernelOptions(
+                kernelId, hashSeed, firstFencingToken, schemes, other, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+    }
+
+    /** The five predicates of the core only: RENAMES is refused (C2). */
+    public KernelOptions core5() {
+        return new KernelOptions(
+                kernelId, hashSeed, firstFencingToken, schemes, policy, false, leasesPerSession, submitsPerWindow, quotaWindowMs);
+    }
+
+    public KernelOptions withQuota(int leases, int submits, long windowMs) {
+        return new KernelOptions(kernelId, hashSeed, firstFencingToken, schemes, policy, renames, leases, submits, windowMs);
+    }
+}

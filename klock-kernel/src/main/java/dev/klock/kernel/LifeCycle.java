@@ -1,0 +1,48 @@
+package dev.klock.kernel;
+
+/** Where a session is (K5-1, K5-2): always in exactly one of these seven. */
+public enum LifeCycle {
+    /** Thinking; holds nothing. */
+    PLANNING,
+    /** A manifest is being asked for. */
+    ACQUIRING,
+    /** Holds leases and works. */
+    EXECUTING,
+    /** Stopped by WAIT or DIE, or by an operator (K5-3, C5). */
+    PAUSED,
+    /** Work is done, leases are still held, results are being checked. */
+    VERIFYING,
+    /** Ended well; holds nothing. */
+    COMPLETED,
+    /** Ended by failure; leases are released once the rollback is done. */
+    ABORTED;
+
+    /** Row: from; bits: to. A session leaves its last two states only by registering again with a higher epoch. */
+    private static final int[] NEXT = {
+        bits(ACQUIRING, PAUSED, COMPLETED, ABORTED), // PLANNING
+        bits(PLANNING, EXECUTING, PAUSED, ABORTED), // ACQUIRING
+        bits(PLANNING, ACQUIRING, PAUSED, VERIFYING, ABORTED), // EXECUTING
+        bits(ACQUIRING, ABORTED), // PAUSED
+        bits(ACQUIRING, EXECUTING, PAUSED, COMPLETED, ABORTED), // VERIFYING
+        0, // COMPLETED
+        0, // ABORTED
+    };
+
+    private static int bits(LifeCycle... states) {
+        int bits = 0;
+        for (LifeCycle s : states) {
+            bits |= 1 << s.ordinal();
+        }
+        return bits;
+    }
+
+    /** Whether a session may go from here to {@code next}. */
+    public boolean mayBecome(LifeCycle next) {
+        return (NEXT[ordinal()] & 1 << next.ordinal()) != 0;
+    }
+
+    /** Whether the session is over. */
+    public boolean isTerminal() {
+        return NEXT[ordinal()] == 0;
+    }
+}

@@ -1,0 +1,45 @@
+package dev.klock.kernel;
+
+/** Every limit of the kernel, in one place. What goes beyond one is refused with the limit in the message. */
+public final class Limits {
+    /** Namespace, agent and session ids, in UTF-8 bytes. */
+    public static final int MAX_ID_BYTES = 256;
+
+    /** The path of a resource, in UTF-8 bytes. */
+    public static final int MAX_PATH_BYTES = 4096;
+
+    /** Triples of one manifest. */
+    public static final int MAX_TRIPLES = 10_000;
+
+    /** Waiting manifests of one kernel. */
+    public static final int MAX_WAITERS = 10_000;
+
+    /** Sessions of one kernel, ended ones that are still remembered included. */
+    public static final int MAX_SESSIONS = 100_000;
+
+    /** Live leases and queued triples of one kernel. */
+    public static final int MAX_CLAIMS = 50_000_000;
+
+    /** What a lease gets that asks for no time of its own (K3-4). */
+    public static final long DEFAULT_TTL_MS = 60_000;
+
+    /** The longest a lease lasts without a heartbeat (K3-5, C28). */
+    public static final long MAX_TTL_MS = 300_000;
+
+    /** How long a lease outlives its end while its agent restarts (K3-6, C25). */
+    public static final long GRACE_MS = 15_000;
+
+    /** How long a manifest waits unless it says otherwise (K4-5). */
+    public static final long DEFAULT_WAIT_MS = 30_000;
+
+    /** The longest a manifest waits. */
+    public static final long MAX_WAIT_MS = 3_600_000;
+
+    /** How long a session without leases is remembered after it was last heard of: well over a StateDigest's life (C38). */
+    public static final long SESSION_MEMORY_MS = 900_000;
+
+    /** Ended writing leases that are remembered for sessions that are paused (K5-11). */
+    public static final int MAX_CHANGES = 4096;
+
+    private Limits() {}
+}

@@ -1,0 +1,30 @@
+package dev.klock.kernel;
+
+import java.util.List;
+
+/** A manifest that waits. Due when its wait runs out (K4-5). */
+final class Request extends Timed {
+    final Session session;
+    /** Its place: FIFO, first come first granted (K4-11). */
+    final long number;
+    final List<Triple> triples;
+    Claim[] claims;
+    final long ttlMs;
+    final boolean reserve;
+
+    Request ahead;
+    Request behind;
+    /** Set while it is on the list of those to be judged again. */
+    boolean marked;
+    /** Set while its session has lost leases that stood for triples of it: more may be in its way than before. */
+    boolean poorer;
+
+    Request(Session session, long number, List<Triple> triples, Claim[] claims, long ttlMs, boolean reserve) {
+        this.session = session;
+        this.number = number;
+        this.triples = triples;
+        this.claims = claims;
+        this.ttlMs = ttlMs;
+        this.reserve = reserve;
+    }
+}

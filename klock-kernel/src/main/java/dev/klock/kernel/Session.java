@@ -1,0 +1,91 @@
+package dev.klock.kernel;
+
+import java.util.List;
+
+/** What the kernel knows of a session. Due when it may be forgotten. */
+final class Session extends Timed implements Comparable<Session> {
+    static final long NOT_PAUSED = -1;
+
+    final SessionKey key;
+    final LeaseIndex.Space space;
+    /** The first timestamp; it never changes (K3-7, C13). */
+    final long priorityMs;
+
+    final boolean rollsBack;
+    final boolean retries;
+    long epoch;
+    LifeCycle state = LifeCycle.PLANNING;
+    /** An operator's pause, or a resumed session that was not re-validated yet: nothing is granted on request (C4). */
+    boolean suspended;
+    /** DIE_RESTART of K3-6: its leases get the grace of C25. */
+    boolean restarting;
+    long lastSeenMs;
+
+    Request request;
+    Claim firstLease;
+    Claim lastLease;
+    int leases;
+    int rollingBack;
+    int pending;
+
+    /** Since when its view of the world may be stale (K5-11); NOT_PAUSED while it is not. */
+    long pausedSinceMs = NOT_PAUSED;
+    /** The number of the first change it has not been told about. */
+    long pausedAtChange;
+    /** Whether a lease was lost since. */
+    boolean lostWhilePaused;
+    /** What it last asked for. */
+    List<Triple> interest = List.of();
+
+    long quotaWindowMs;
+    int quotaUsed;
+
+    Session(SessionKey key, LeaseIndex.Space space, long priorityMs, long epoch, boolean rollsBack, boolean retries) {
+        this.key = key;
+        this.space = space;
+        this.priorityMs = priorityMs;
+        this.epoch = epoch;
+        this.rollsBack = rollsBack;
+        this.retries = retries;
+    }
+
+    /** Oldest first: a strict total order on (timestamp, agent id, session id), so that no two are ever equal (C12, C29). */
+    @Override
+    public int compareTo(Session other) {
+        int c = Long.compare(priorityMs, other.priorityMs);
+        if (c == 0) {
+            c = key.agentId().compareTo(other.key.agentId());
+        }
+        return c == 0 ? key.sessionId().compareTo(other.key.sessionId()) : c;
+    }
+
+    void add(Claim lease) {
+        lease.previousOfSession = lastLease;
+        if (lastLease == null) {
+            firstLease = lease;
+        } else {
+            lastLease.nextOfSession = lease;
+        }
+        lastLease = lease;
+        leases++;
+    }
+
+    void remove(Claim lease) {
+        if (lease.previousOfSession == null) {
+            firstLease = lease.nextOfSession;
+        } else {
+            lease.previousOfSession.nextOfSession = lease.nextOfSession;
+        }
+        if (lease.nextOfSession == null) {
+            lastLease = lease.previousOfSession;
+        } else {
+            lease.nextOfSession.previousOfSession = lease.previousOfSession;
+        }
+        // nextOfSession stays: a loop over the leases may stand on this one
+        leases--;
+        if (lease.state == LeaseState.ROLLING_BACK
+                || lease.state == LeaseState.GRACE && lease.before == LeaseState.ROLLING_BACK) {
+            rollingBack--;
+        }
+    }
+}

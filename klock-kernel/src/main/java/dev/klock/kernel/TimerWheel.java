@@ -1,0 +1,161 @@
+package dev.klock.kernel;
+
+/**
+ * Everything that is due some time, in constant time per change and exact to the millisecond.
+ *
+ * <p>A wheel of two rings rather than a heap: with a million leases a heap's removals are twenty scattered memory accesses each, while
+ * almost all leases are released or renewed long before they are due. The fine ring has one slot per millisecond of the current half
+ * second, the coarse ring one per half second of the coming nine minutes; when time enters a coarse slot, its things move to the fine
+ * ring. What lies further ahead goes round the coarse ring again.
+ */
+final class TimerWheel {
+    private static final int FINE_BITS = 9;
+    private static final int FINE = 1 << FINE_BITS;
+    private static final int COARSE = 1 << 10;
+
+    private final Timed[] first = new Timed[FINE + COARSE];
+    private final Timed[] last = new Timed[FINE + COARSE];
+    /** The next millisecond to look at; everything before it has been taken. */
+    private long cursor;
+    private int size;
+    private int fineSize;
+
+    TimerWheel(long startMs) {
+        cursor = startMs;
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** Makes {@code t} due at {@code dueMs}, whether it was scheduled before or not. */
+    void schedule(Timed t, long dueMs) {
+        cancel(t);
+        t.dueMs = dueMs;
+        append(t);
+        size++;
+    }
+
+    private void append(Timed t) {
+        long due = Math.max(t.dueMs, cursor);
+        long window = due >> FINE_BITS;
+        long current = cursor >> FINE_BITS;
+        int slot;
+        if (window == current) {
+            slot = (int) (due & FINE - 1);
+            fineSize++;
+        } else {
+            slot = FINE + (int) (Math.min(window, current + COARSE - 1) & COARSE - 1);
+        }
+        t.slot = slot;
+        t.later = null;
+        t.earlier = last[slot];
+        if (t.earlier == null) {
+            first[slot] = t;
+        } else {
+            t.earlier.later = t;
+        }
+        last[slot] = t;
+    }
+
+    void cancel(Timed t) {
+        if (t.slot != Timed.UNSCHEDULED) {
+            unlink(t);
+            size--;
+        }
+    }
+
+    private void unlink(Timed t) {
+        int slot = t.slot;
+        if (t.earlier == null) {
+            first[slot] = t.later;
+        } else {
+            t.earlier.later = t.later;
+        }
+        if (t.later == null) {
+            last[slot] = t.earlier;
+        } else {
+            t.later.earlier = t.earlier;
+        }
+        if (slot < FINE) {
+            fineSize--;
+        }
+        t.earlier = null;
+        t.later = null;
+        t.slot = Timed.UNSCHEDULED;
+    }
+
+    /**
+     * Takes out and returns the next thing that is due at {@code nowMs}, earliest first and in the order of scheduling within one
+     * millisecond; {@code null} when nothing is. Time only moves forward.
+     */
+    Timed poll(long nowMs) {
+        if (size == 0) {
+            if (nowMs >= cursor) {
+                cursor = nowMs + 1;
+            }
+            return null;
+        }
+        while (cursor <= nowMs) {
+            if (fineSize == 0) {
+                long nextWindow = (cursor >> FINE_BITS) + 1 << FINE_BITS;
+                if (nextWindow > nowMs) {
+                    cursor = nowMs + 1;
+                    if (cursor == nextWindow) {
+                        enterWindow();
+                    }
+                    return null;
+                }
+                cursor = nextWindow;
+                enterWindow();
+                continue;
+            }
+            Timed t = first[(int) (cursor & FINE - 1)];
+            if (t != null) {
+                unlink(t);
+                size--;
+                return t;
+            }
+            cursor++;
+            if ((cursor & FINE - 1) == 0) {
+                enterWindow();
+            }
+        }
+        return null;
+    }
+
+    /** Spreads the coarse slot of the half second that has just begun over the fine ring. */
+    private void enterWindow() {
+        int slot = FINE + (int) (cursor >> FINE_BITS & COARSE - 1);
+        Timed t = first[slot];
+        first[slot] = null;
+        last[slot] = null;
+        while (t != null) {
+            Timed next = t.later;
+            append(t);
+            t = next;
+        }
+    }
+
+    /**
+     * A time, never too late, at which to look again: exact for what is due within the current half second, else the beginning of the
+     * half second in which something may be due. {@link Long#MAX_VALUE} when there is nothing.
+     */
+    long nextDueMs() {
+        if (size == 0) {
+            return Long.MAX_VALUE;
+        }
+        if (fineSize > 0) {
+            for (long ms = cursor; ; ms++) {
+                if (first[(int) (ms & FINE - 1)] != null) {
+                    return ms;
+                }
+            }
+        }
+        for (long window = (cursor >> FINE_BITS) + 1; ; window++) {
+            if (first[FINE + (int) (window & COARSE - 1)] != null) {
+                return window << FINE_BITS;
+            }
+        }
+    }
+}

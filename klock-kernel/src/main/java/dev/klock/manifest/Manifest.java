@@ -1,0 +1,141 @@
+package dev.klock.manifest;
+
+import dev.klock.kernel.Predicate;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** An agent's declared intents (K1-11), read and judged valid by {@link ManifestReader}. Immutable. */
+public final class Manifest {
+    /** The only value of {@code ver}. */
+    public static final String VERSION = "1.0";
+    /** Largest file, bytes. */
+    public static final int MAX_BYTES = 4 << 20;
+    /** Most triples in scope, deny, effects and tests together. */
+    public static final int MAX_TRIPLES = 10_000;
+    /** Longest session and agent id, bytes of UTF-8. */
+    public static final int MAX_ID_BYTES = 256;
+    /** {@link #priorityTimestamp()} when the manifest has none. */
+    public static final long NO_TIMESTAMP = -1;
+
+    /** How far a predicate reaches (K1-16): what conflicts with more is severer. By {@link Predicate#ordinal()}. */
+    private static final int[] SEVERITY = {
+        /* PROVIDES   */ 2,
+        /* CONSUMES   */ 1,
+        /* MUTATES    */ 3,
+        /* DELETES    */ 5,
+        /* DEPENDS_ON */ 0,
+        /* RENAMES    */ 4,
+    };
+
+    private final String file;
+    private final String sessionId;
+    private final String agentId;
+    private final long priorityTimestamp;
+    private final List<Line> scope;
+    private final List<Line> deny;
+    private final List<Line> testAllows;
+    private final List<Line> testDenies;
+    private final List<Setting> settings;
+    private final List<String> warnings;
+
+    Manifest(String file, String sessionId, String agentId, long priorityTimestamp, List<Line> scope, List<Line> deny,
+            List<Line> testAllows, List<Line> testDenies, List<Setting> settings, List<String> warnings) {
+        this.file = file;
+        this.sessionId = sessionId;
+        this.agentId = agentId;
+        this.priorityTimestamp = priorityTimestamp;
+        this.scope = List.copyOf(scope);
+        this.deny = List.copyOf(deny);
+        this.testAllows = List.copyOf(testAllows);
+        this.testDenies = List.copyOf(testDenies);
+        this.settings = List.copyOf(settings);
+        this.warnings = List.copyOf(warnings);
+    }
+
+    /** The file's name as the reader was given it. */
+    public String file() {
+        return file;
+    }
+
+    /** The session id; null when the manifest has none: the run generates one (C47). */
+    public String sessionId() {
+        return sessionId;
+    }
+
+    /** The agent id: the one given from outside, else the manifest's; never null. */
+    public String agentId() {
+        return agentId;
+    }
+
+    /** Milliseconds since 1970, small is old; {@link #NO_TIMESTAMP} when missing: the start of the run counts (C47). */
+    public long priorityTimestamp() {
+        return priorityTimestamp;
+    }
+
+    /** The scope, in the file's order; a line's index here is its identity in decisions and logs. */
+    public List<Line> scope() {
+        return scope;
+    }
+
+    /** What is denied whatever the scope says, in the file's order. */
+    public List<Line> deny() {
+        return deny;
+    }
+
+    /** Triples that {@code validate} must find allowed. */
+    public List<Line> testAllows() {
+        return testAllows;
+    }
+
+    /** Triples that {@code validate} must find not allowed. */
+    public List<Line> testDenies() {
+        return testDenies;
+    }
+
+    /** The {@code klock:} section, in the file's order; keys are known ones, values are not yet judged. */
+    public List<Setting> settings() {
+        return settings;
+    }
+
+    /** What is valid but probably not meant, one line each, with file, line and column. */
+    public List<String> warnings() {
+        return warnings;
+    }
+
+    /**
+     * The triples to take leases for: scope and effects, one per resource, with the severest predicate declared for it (K1-16), in
+     * the order of first mention. Starting a program takes no lease here: it is taken on each instance when it starts (C48).
+     */
+    public List<Line> leases() {
+        Map<String, Integer> places = new HashMap<>();
+        List<Line> leases = new ArrayList<>();
+        addLeases(scope, places, leases);
+        return List.copyOf(leases);
+    }
+
+    private static void addLeases(List<Line> lines, Map<String, Integer> places, List<Line> leases) {
+        for (int i = 0; i < lines.size(); i++) {
+            Line line = lines.get(i);
+            if (line.predicate() != Predicate.PROVIDES || !line.resource().scheme().equals("PROCESS")) {
+                String key = line.resource().toString();
+                Integer place = places.get(key);
+                if (place == null) {
+                    places.put(key, leases.size());
+                    leases.add(line);
+                } else if (severity(line.predicate()) > severity(leases.get(place).predicate())) {
+                    leases.set(place, line);
+                }
+            }
+            if (line.effects() != null) {
+                addLeases(line.effects(), places, leases);
+            }
+        }
+    }
+
+    /** How severe holding {@code predicate} is (K1-16): DEPENDS_ON, CONSUMES, PROVIDES, MUTATES, RENAMES, DELETES, rising. */
+    public static int severity(Predicate predicate) {
+        return SEVERITY[predicate.ordinal()];
+    }
+}

@@ -1,0 +1,833 @@
+package dev.klock.manifest;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import dev.klock.kernel.Predicate;
+import dev.klock.resource.Resource;
+import dev.klock.resource.ResourceSyntaxException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+
+/** One reading of one manifest: the parser's tokens from top to bottom, each judged where it stands, then the whole. */
+final class ManifestParse {
+    private static final String[] TOP = {"ver", "session_id", "agent_id", "priority_timestamp", "scope", "deny", "tests", "klock", "agents",
+        "hooks", "intents", "priority", "$schema"};
+    private static final String[] TRIPLE = {"predicate", "resource", "confidence", "effects"};
+    private static final String[] EFFECT = {"predicate", "resource", "confidence"};
+    private static final String[] INTENT = {"predicate", "resource_type", "resource_path", "confidence", "subject", "object", "timestamp",
+        "session_id", "id"};
+    private static final String[] OBJECT = {"resource_type", "path", "type", "resource_path"};
+    private static final String[] TESTS = {"allows", "denies"};
+    private static final String[] PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON", "RENAMES"};
+    private static final String[] CORE_PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON"};
+    private static final Predicate[] PREDICATE_VALUES = Predicate.values();
+    private static final String LEARN = "or let a run propose one: java -javaagent:klock.jar=mode=learn ..., then java -jar klock.jar learn";
+
+    private static final int MAX_NESTING = 16;
+    private static final int MAX_STRING = 64 * 1024;
+    private static final double HIGH = 1.0;
+    private static final double MEDIUM = 0.6;
+    private static final double LOW = 0.3;
+
+    private final String file;
+    private final Variables variables;
+    private final ReadOptions options;
+    private final List<String> warnings = new ArrayList<>();
+    private boolean yaml;
+    private JsonParser parser;
+    private JsonToken token;
+    private int line;
+    private int column;
+    private int triples;
+
+    private String sessionId;
+    private String agentId;
+    private long priorityTimestamp = Manifest.NO_TIMESTAMP;
+    private List<Line> scope;
+    private List<Line> deny = List.of();
+    private List<Line> testAllows = List.of();
+    private List<Line> testDenies = List.of();
+    private final List<Setting> settings = new ArrayList<>();
+    /** Who the triples of the third dialect say their subject is; the first one's place for messages. */
+    private String subject;
+    private int subjectLine;
+    private int subjectColumn;
+    private String tripleSession;
+    private int tripleSessionLine;
+    private int tripleSessionColumn;
+
+    ManifestParse(String file, Variables variables, ReadOptions options) {
+        this.file = oneLine(file);
+        this.variables = variables;
+        this.options = options;
+    }
+
+    Manifest read(byte[] bytes) throws ManifestException {
+        if (bytes.length > options.maxBytes) {
+            throw whole("is larger than " + options.maxBytes + " bytes", "use patterns (/dir/**) instead of single files");
+        }
+        ManifestText text = new ManifestText(file);
+        text.decode(bytes);
+        if (text.isBlank()) {
+            throw whole("is empty", "write agent_id and scope, " + LEARN);
+        }
+        yaml = !text.isJson();
+        try {
+            parser = open(text);
+        } catch (IOException e) {
+            throw broken(e);
+        }
+        document();
+        Manifest manifest = new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, settings, warnings);
+        try {
+            parser.close();
+        } catch (IOException e) {
+            throw broken(e);
+        }
+        return manifest;
+    }
+
+    private JsonParser open(ManifestText text) throws IOException {
+        StreamReadConstraints constraints = StreamReadConstraints.builder().maxNestingDepth(MAX_NESTING).maxStringLength(MAX_STRING)
+                .maxNameLength(MAX_STRING).maxNumberLength(100).build();
+        if (yaml) {
+            text.hideBraces();
+            return YamlTokens.open(text, constraints);
+        }
+        return JsonFactory.builder().streamReadConstraints(constraints).build().createParser(text.chars(), text.start(), text.length());
+    }
+
+    private void document() throws ManifestException {
+        next();
+        if (token == null || token == JsonToken.VALUE_NULL) {
+            throw at(Math.max(1, line), Math.max(1, column), "is empty", "write agent_id and scope, " + LEARN);
+        }
+        if (token != JsonToken.START_OBJECT) {
+            throw here("is " + kind() + " where the manifest's fields should be", "write agent_id: ... and scope: [...] at the top level");
+        }
+        int startLine = line;
+        int startColumn = column;
+        boolean[] seen = new boolean[TOP.length];
+        String timestampField = null;
+        String scopeField = null;
+        while (next() != JsonToken.END_OBJECT) {
+            String field = field(TOP, seen, "field");
+            int fieldLine = line;
+            int fieldColumn = column;
+            switch (field) {
+                case "agents":
+                case "hooks":
+                    throw here(field + " is not yet in this version", field.equals("agents")
+                            ? "leave it out and give each agent a manifest of its own" : "leave it out");
+                case "scope":
+                case "intents":
+                    if (scopeField != null) {
+                        throw here("has both " + scopeField + " and " + field, "write all triples under scope");
+                    }
+                    scopeField = field;
+                    next();
+                    scope = lines(field);
+                    break;
+                case "deny":
+                    next();
+                    deny = lines(field);
+                    break;
+                case "tests":
+                    next();
+                    tests();
+                    break;
+                case "klock":
+                    next();
+                    settings();
+                    break;
+                case "priority_timestamp":
+                case "priority":
+                    if (timestampField != null) {
+                        throw here("has both " + timestampField + " and " + field, "write priority_timestamp only");
+                    }
+                    timestampField = field;
+                    next();
+                    priorityTimestamp = timestamp(field);
+                    break;
+                case "session_id":
+                    next();
+                    sessionId = id(field);
+                    break;
+                case "agent_id":
+                    next();
+                    agentId = id(field);
+                    break;
+                case "ver":
+                    next();
+                    version();
+                    break;
+                default:
+                    next();
+                    if (token != JsonToken.VALUE_STRING) {
+                        throw wrongType(field, "the schema's address as text");
+                    }
+                    break;
+            }
+            if (field.equals("agent_id") || field.equals("session_id")) {
+                checkTripleIdentity(fieldLine, fieldColumn);
+            }
+        }
+        next();
+        if (token != null) {
+            throw here("has more than one document", "keep one manifest in one file");
+        }
+        judge(startLine, startColumn);
+    }
+
+    /** What only the whole document can show. */
+    private void judge(int startLine, int startColumn) throws ManifestException {
+        if (scope == null) {
+            throw at(startLine, startColumn, "has no scope", "write scope: [] to declare nothing, " + LEARN);
+        }
+        checkTripleIdentity(startLine, startColumn);
+        if (agentId == null) {
+            agentId = subject;
+        }
+        if (sessionId == null) {
+            sessionId = tripleSession;
+        }
+        if (options.agentId != null) {
+            agentId = options.agentId;
+        }
+        if (agentId == null) {
+            throw at(startLine, startColumn, "has no agent_id", "write agent_id: NAME");
+        }
+        checkContradictions(scope);
+        for (int i = 0; i < scope.size(); i++) {
+            judgeReach(scope.get(i));
+        }
+        warnOfDeniedLines();
+    }
+
+    /** A triple's subject and session must be the manifest's: nobody declares for another (KLIS-1 part 7, intent spoofing). */
+    private void checkTripleIdentity(int atLine, int atColumn) throws ManifestException {
+        if (subject != null && agentId != null && !subject.equals(agentId)) {
+            throw at(subjectLine, subjectColumn, "the subject '" + subject + "' is not the manifest's agent '" + agentId + "'",
+                    "keep one agent's triples in one manifest");
+        }
+        if (tripleSession != null && sessionId != null && !tripleSession.equals(sessionId)) {
+            throw at(tripleSessionLine, tripleSessionColumn, "the session_id '" + tripleSession + "' is not the manifest's '" + sessionId + "'",
+                    "keep one session's triples in one manifest");
+        }
+    }
+
+    /**
+     * DELETES is terminal (K1-6): on one and the same thing nothing may come after it (K1-15). Before it anything may; the lease is
+     * then the severest, DELETES. A pattern stands for many things, so there nothing contradicts.
+     */
+    private void checkContradictions(List<Line> lines) throws ManifestException {
+        HashMap<String, Line> deleted = new HashMap<>();
+        for (int i = 0; i < lines.size(); i++) {
+            Line l = lines.get(i);
+            if (l.resource().form() == Resource.Form.EXACT && !deleted.isEmpty() || l.predicate() == Predicate.DELETES) {
+                String key = l.resource().toString();
+                Line before = deleted.get(key);
+                if (l.predicate() == Predicate.DELETES) {
+                    if (l.resource().form() == Resource.Form.EXACT && before == null) {
+                        deleted.put(key, l);
+                    }
+                } else if (before != null) {
+                    throw at(l.line(), l.column(), l.predicate() + " " + key + " contradicts DELETES on line " + before.line()
+                            + ", after which nothing may follow", "write DELETES last, or leave one of them out");
+                }
+            }
+            if (l.effects() != null) {
+                checkContradictions(l.effects());
+            }
+        }
+    }
+
+    /** Global scope (K1-18): who may write everywhere has declared nothing. Reading everywhere is only warned of (C18). */
+    private void judgeReach(Line l) throws ManifestException {
+        Resource r = l.resource();
+        if (r.scheme().equals("FILE") && l.predicate() != Predicate.DEPENDS_ON) {
+            String path = r.path();
+            String reach = null;
+            boolean always = path.equals("/");
+            if (always) {
+                reach = r.form() == Resource.Form.SUBTREE ? "everything" : "the root directory";
+            } else if (options.home != null && isAtOrAbove(path, options.home)) {
+                reach = "a whole home directory";
+            } else if (depth(path) < options.minWriteDepth) {
+                reach = "a directory fewer than " + options.minWriteDepth + " levels deep";
+            }
+            if (reach != null && l.predicate() == Predicate.CONSUMES) {
+                if (always || r.form() != Resource.Form.EXACT) {
+                    warnings.add(ManifestException.message(file, l.line(), l.column(), l + " may read " + reach,
+                            "declare the directories that are meant"));
+                }
+            } else if (reach != null && (always || !options.allowBroadWrites)) {
+                throw at(l.line(), l.column(), l + " reaches " + reach, "declare the directories below it that are meant");
+            }
+        }
+        if (l.effects() != null) {
+            for (int i = 0; i < l.effects().size(); i++) {
+                judgeReach(l.effects().get(i));
+            }
+        }
+    }
+
+    private static boolean isAtOrAbove(String path, String home) {
+        return home.equals(path) || (home.length() > path.length() && home.startsWith(path) && home.charAt(path.length()) == '/');
+    }
+
+    private static int depth(String path) {
+        int depth = 0;
+        for (int i = 0; i < path.length(); i++) {
+            if (path.charAt(i) == '/' && path.length() > 1) {
+                depth++;
+            }
+        }
+        return depth;
+    }
+
+    private void warnOfDeniedLines() {
+        if ((long) scope.size() * deny.size() > 100_000) {
+            return;
+        }
+        for (int i = 0; i < scope.size(); i++) {
+            Line allowed = scope.get(i);
+            for (int k = 0; k < deny.size(); k++) {
+                Line denied = deny.get(k);
+                if ((Cover.stops(denied.predicate()) & allowed.predicate().bit()) != 0 && denied.resource().covers(allowed.resource())) {
+                    warnings.add(ManifestException.message(file, allowed.line(), allowed.column(), allowed + " can never allow anything",
+                            "it is denied on line " + denied.line()));
+                    break;
+                }
+            }
+        }
+    }
+
+    private List<Line> lines(String section) throws ManifestException {
+        if (token == JsonToken.VALUE_NULL) {
+            throw here(section + " has no value", "write " + section + ": [] for none");
+        }
+        if (token != JsonToken.START_ARRAY) {
+            throw wrongType(section, "a list of triples");
+        }
+        List<Line> lines = new ArrayList<>();
+        while (next() != JsonToken.END_ARRAY) {
+            if (++triples > options.maxTriples) {
+                throw here("has more than " + options.maxTriples + " triples", "use patterns (/dir/**) instead of single files");
+            }
+            if (token == JsonToken.VALUE_STRING && !section.equals("intents")) {
+                lines.add(shortForm());
+            } else if (token == JsonToken.START_OBJECT) {
+                lines.add(section.equals("intents") ? intent() : triple(section.equals("scope") ? TRIPLE : EFFECT));
+            } else {
+                throw here("an entry of " + section + " is " + kind(), section.equals("intents")
+                        ? "write {\"predicate\": ..., \"resource_type\": ..., \"resource_path\": ...}"
+                        : "write PREDICATE SCHEME:path, or predicate: and resource:");
+            }
+        }
+        return lines;
+    }
+
+    private Line shortForm() throws ManifestException {
+        int atLine = line;
+        int atColumn = column;
+        String text = oneLineText("a triple");
+        int space = text.indexOf(' ');
+        if (space <= 0) {
+            throw here("'" + shorten(text) + "' is not a triple", "write PREDICATE SCHEME:path, such as CONSUMES FILE:${workspace}/**");
+        }
+        Predicate predicate = predicate(text.substring(0, space));
+        int from = space;
+        while (from < text.length() && text.charAt(from) == ' ') {
+            from++;
+        }
+        String written = text.substring(from);
+        return new Line(predicate, resource(written, atLine, atColumn), HIGH, atLine, atColumn, written, null);
+    }
+
+    private Line triple(String[] fields) throws ManifestException {
+        int atLine = line;
+        int atColumn = column;
+        boolean[] seen = new boolean[fields.length];
+        Predicate predicate = null;
+        Resource resource = null;
+        String written = null;
+        double confidence = HIGH;
+        List<Line> effects = null;
+        int effectsLine = 0;
+        int effectsColumn = 0;
+        while (next() != JsonToken.END_OBJECT) {
+            String field = field(fields, seen, "field of a triple");
+            int fieldLine = line;
+            int fieldColumn = column;
+            next();
+            switch (field) {
+                case "predicate":
+                    predicate = predicate(oneLineText(field));
+                    break;
+                case "resource":
+                    written = oneLineText(field);
+                    resource = resource(written, line, column);
+                    break;
+                case "confidence":
+                    confidence = confidence();
+                    break;
+                default:
+                    effectsLine = fieldLine;
+                    effectsColumn = fieldColumn;
+                    effects = lines(field);
+                    break;
+            }
+        }
+        if (predicate == null) {
+            throw at(atLine, atColumn, "a triple has no predicate", "write predicate: CONSUMES (or another of the " + predicates().length + ")");
+        }
+        if (resource == null) {
+            throw at(atLine, atColumn, "a triple has no resource", "write resource: SCHEME:path");
+        }
+        if (effects != null && !isOpaque(predicate, resource)) {
+            throw at(effectsLine, effectsColumn, "effects on " + predicate + " " + resource + ", which runs nothing",
+                    "effects belong to PROVIDES PROCESS:... and CONSUMES NATIVE:...; write its triples under scope");
+        }
+        return new Line(predicate, resource, confidence, atLine, atColumn, written, effects);
+    }
+
+    private static boolean isOpaque(Predicate predicate, Resource resource) {
+        return predicate == Predicate.PROVIDES ? resource.scheme().equals("PROCESS")
+                : predicate == Predicate.CONSUMES && resource.scheme().equals("NATIVE");
+    }
+
+    /** A triple of the two other dialects: {@code resource_type} and {@code resource_path}, or a nested {@code object} (C15). */
+    private Line intent() throws ManifestException {
+        int atLine = line;
+        int atColumn = column;
+        boolean[] seen = new boolean[INTENT.length];
+        Predicate predicate = null;
+        String[] typeAndPath = new String[2];
+        double confidence = HIGH;
+        while (next() != JsonToken.END_OBJECT) {
+            String field = field(INTENT, seen, "field of an intent");
+            next();
+            switch (field) {
+                case "predicate":
+                    predicate = predicate(oneLineText(field));
+                    break;
+                case "resource_type":
+                    give(typeAndPath, 0, field);
+                    break;
+                case "resource_path":
+                    give(typeAndPath, 1, field);
+                    break;
+                case "object":
+                    object(typeAndPath);
+                    break;
+                case "confidence":
+                    confidence = confidence();
+                    break;
+                case "subject":
+                    String s = id(field);
+                    if (subject == null) {
+                        subject = s;
+                        subjectLine = line;
+                        subjectColumn = column;
+                    } else if (!subject.equals(s)) {
+                        throw here("the subject '" + s + "' is not '" + subject + "' as on line " + subjectLine,
+                                "keep one agent's triples in one manifest");
+                    }
+                    break;
+                case "session_id":
+                    String session = id(field);
+                    if (tripleSession == null) {
+                        tripleSession = session;
+                        tripleSessionLine = line;
+                        tripleSessionColumn = column;
+                    } else if (!tripleSession.equals(session)) {
+                        throw here("the session_id '" + session + "' is not '" + tripleSession + "' as on line " + tripleSessionLine,
+                                "keep one session's triples in one manifest");
+                    }
+                    break;
+                case "timestamp":
+                    // audit only, never used for ordering (C11)
+                    timestamp(field);
+                    break;
+                default:
+                    oneLineText(field);
+                    break;
+            }
+        }
+        if (predicate == null) {
+            throw at(atLine, atColumn, "an intent has no predicate", "write \"predicate\": \"CONSUMES\" (or another of the "
+                    + predicates().length + ")");
+        }
+        if (typeAndPath[0] == null || typeAndPath[1] == null) {
+            throw at(atLine, atColumn, typeAndPath[0] == null ? "an intent has no resource_type" : "an intent has no resource_path",
+                    "write \"resource_type\": \"FILE\" and \"resource_path\": \"/w/in/**\"");
+        }
+        return new Line(predicate, resource(typeAndPath[0] + ":" + typeAndPath[1], atLine, atColumn), confidence, atLine, atColumn,
+                typeAndPath[0] + ":" + typeAndPath[1], null);
+    }
+
+    private void object(String[] typeAndPath) throws ManifestException {
+        if (token != JsonToken.START_OBJECT) {
+            throw wrongType("object", "{\"resource_type\": ..., \"path\": ...}");
+        }
+        boolean[] seen = new boolean[OBJECT.length];
+        while (next() != JsonToken.END_OBJECT) {
+            String field = field(OBJECT, seen, "field of an object");
+            next();
+            give(typeAndPath, field.endsWith("type") ? 0 : 1, field);
+        }
+    }
+
+    private void give(String[] typeAndPath, int index, String field) throws ManifestException {
+        if (typeAndPath[index] != null) {
+            throw here("a second " + (index == 0 ? "type" : "path") + " for one intent: " + field, "leave one of them out");
+        }
+        typeAndPath[index] = oneLineText(field);
+    }
+
+    private void tests() throws ManifestException {
+        if (token != JsonToken.START_OBJECT) {
+            throw wrongType("tests", "{allows: [...], denies: [...]}");
+        }
+        boolean[] seen = new boolean[TESTS.length];
+        while (next() != JsonToken.END_OBJECT) {
+            String field = field(TESTS, seen, "field of tests");
+            next();
+            if (field.equals("allows")) {
+                testAllows = lines(field);
+            } else {
+                testDenies = lines(field);
+            }
+        }
+    }
+
+    private void settings() throws ManifestException {
+        if (token != JsonToken.START_OBJECT) {
+            throw wrongType("klock", "key: value pairs");
+        }
+        settings("", new HashSet<>());
+    }
+
+    private void settings(String prefix, HashSet<String> seen) throws ManifestException {
+        while (next() != JsonToken.END_OBJECT) {
+            String key = prefix + fieldName();
+            int keyLine = line;
+            int keyColumn = column;
+            next();
+            if (token == JsonToken.START_OBJECT) {
+                settings(key + ".", seen);
+                continue;
+            }
+            if (!isSetting(key)) {
+                throw at(keyLine, keyColumn, "unknown key '" + shorten(key) + "' under klock", Names.suggest(key, options.settingKeys));
+            }
+            if (!seen.add(key)) {
+                throw at(keyLine, keyColumn, "the key " + key + " is there twice", "leave one of them out");
+            }
+            if (token == null || !token.isScalarValue() || token == JsonToken.VALUE_NULL) {
+                throw wrongType(key, "one value");
+            }
+            settings.add(new Setting(key, withVariables(oneLineScalar(key), false, line, column), line, column));
+        }
+    }
+
+    private boolean isSetting(String key) {
+        for (int i = 0; i < options.settingKeys.length; i++) {
+            if (options.settingKeys[i].equals(key)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void version() throws ManifestException {
+        if (token != JsonToken.VALUE_STRING && token != JsonToken.VALUE_NUMBER_FLOAT && token != JsonToken.VALUE_NUMBER_INT) {
+            throw wrongType("ver", "\"" + Manifest.VERSION + "\"");
+        }
+        if (!text().equals(Manifest.VERSION)) {
+            throw here("ver is '" + shorten(text()) + "', which this klock does not know", "write ver: \"" + Manifest.VERSION + "\"");
+        }
+    }
+
+    private long timestamp(String field) throws ManifestException {
+        String digits = token == JsonToken.VALUE_NUMBER_INT ? text() : "";
+        long value = 0;
+        boolean fine = !digits.isEmpty() && digits.length() <= 18;
+        for (int i = 0; fine && i < digits.length(); i++) {
+            char c = digits.charAt(i);
+            fine = c >= '0' && c <= '9' && (c != '0' || i > 0 || digits.length() == 1);
+            value = value * 10 + (c - '0');
+        }
+        if (!fine) {
+            throw wrongType(field, "milliseconds since 1970 as a whole number, such as 1735000000000");
+        }
+        return value;
+    }
+
+    private double confidence() throws ManifestException {
+        if (token == JsonToken.VALUE_STRING) {
+            switch (text()) {
+                case "High":
+                    return HIGH;
+                case "Medium":
+                    return MEDIUM;
+                case "Low":
+                    return LOW;
+                default:
+                    break;
+            }
+        } else if (token == JsonToken.VALUE_NUMBER_INT || token == JsonToken.VALUE_NUMBER_FLOAT) {
+            try {
+                double value = Double.parseDouble(text());
+                if (value >= 0 && value <= 1) {
+                    return value;
+                }
+            } catch (NumberFormatException e) {
+                // YAML writes numbers in ways that are none here (0x1, 1_0): refused below like any other value
+                throw badConfidence();
+            }
+        }
+        throw badConfidence();
+    }
+
+    private ManifestException badConfidence() throws ManifestException {
+        return here("confidence is " + (token != null && token.isScalarValue() ? "'" + shorten(text()) + "'" : kind()),
+                "write a number from 0 to 1, or High, Medium or Low");
+    }
+
+    private String id(String field) throws ManifestException {
+        String id = withVariables(oneLineText(field), false, line, column);
+        int bytes = id.getBytes(StandardCharsets.UTF_8).length;
+        if (id.isEmpty() || bytes > Manifest.MAX_ID_BYTES) {
+            throw here(field + " has " + bytes + " bytes", "write 1 to " + Manifest.MAX_ID_BYTES + " bytes");
+        }
+        for (int i = 0; i < id.length(); i++) {
+            char c = id.charAt(i);
+            if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029' || c == '/' || c == '\\') {
+                throw here(field + " holds the character U+" + ManifestText.hex(c), "write an id without slashes and control characters");
+            }
+        }
+        if (id.equals(".") || id.equals("..") || id.charAt(0) == ' ' || id.charAt(id.length() - 1) == ' ') {
+            throw here(field + " is '" + id + "'", "write an id that is not . or .. and has no spaces at its ends");
+        }
+        return id;
+    }
+
+    private Predicate predicate(String name) throws ManifestException {
+        String[] known = predicates();
+        for (int i = 0; i < known.length; i++) {
+            if (known[i].equals(name)) {
+                return PREDICATE_VALUES[i];
+            }
+        }
+        if (name.equals("RENAMES")) {
+            throw here("RENAMES is not one of the five predicates of the core", "write DELETES for the old name and PROVIDES for the new one");
+        }
+        throw here("unknown predicate '" + shorten(name) + "'", Names.suggest(name, known));
+    }
+
+    private String[] predicates() {
+        return options.core5 ? CORE_PREDICATES : PREDICATES;
+    }
+
+    private Resource resource(String written, int atLine, int atColumn) throws ManifestException {
+        String text = withVariables(written, true, atLine, atColumn);
+        int colon = text.indexOf(':');
+        if (colon > 0 && text.indexOf('/', colon) < 0 && "PROCESS".equals(Resource.canonicalScheme(text.substring(0, colon)))
+                && options.programs != null) {
+            String name = text.substring(colon + 1);
+            if (!name.isEmpty() && name.indexOf('*') < 0 && name.indexOf('\\') < 0) {
+                String path = options.programs.find(name);
+                if (path == null) {
+                    throw at(atLine, atColumn, "there is no program '" + shorten(name) + "' on the PATH",
+                            "write its absolute path: PROCESS:/...");
+                }
+                text = "PROCESS:" + Resource.escape(path);
+            }
+        }
+        try {
+            return Resource.parse(text);
+        } catch (ResourceSyntaxException e) {
+            throw at(atLine, atColumn, e.problem(), e.remedy());
+        }
+    }
+
+    private String withVariables(String text, boolean asResource, int atLine, int atColumn) throws ManifestException {
+        try {
+            return VariableText.resolve(text, variables, asResource);
+        } catch (VariableText.Problem e) {
+            throw at(atLine, atColumn, oneLine(e.getMessage()), e.remedy);
+        }
+    }
+
+    /** The field at hand, judged: known, and not there before. */
+    private String field(String[] known, boolean[] seen, String what) throws ManifestException {
+        String name = fieldName();
+        for (int i = 0; i < known.length; i++) {
+            if (known[i].equals(name)) {
+                if (seen[i]) {
+                    throw here("the " + what + " " + name + " is there twice", "leave one of them out");
+                }
+                seen[i] = true;
+                return known[i];
+            }
+        }
+        throw here("unknown " + what + " '" + shorten(name) + "'", misreadShortForm(name) ? "write a short triple with one space and no other: "
+                + "CONSUMES FILE:/w/in/**, in quotes if YAML reads it otherwise" : Names.suggest(name, known));
+    }
+
+    /** {@code - CONSUMES FILE: /x} and {@code - CONSUMES: FILE:/x} are mappings to YAML. */
+    private boolean misreadShortForm(String name) {
+        for (int i = 0; i < PREDICATES.length; i++) {
+            if (name.startsWith(PREDICATES[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private String fieldName() throws ManifestException {
+        if (token != JsonToken.FIELD_NAME) {
+            throw here("is cut short", null);
+        }
+        return text();
+    }
+
+    private String oneLineText(String what) throws ManifestException {
+        if (token != JsonToken.VALUE_STRING) {
+            throw wrongType(what, "text");
+        }
+        return oneLineScalar(what);
+    }
+
+    /** A text that YAML folds from several lines is refused: a forgotten dash would make two triples one strange path. */
+    private String oneLineScalar(String what) throws ManifestException {
+        if (yaml && parser.currentLocation().getLineNr() != line) {
+            throw here(what + " goes on over several lines", "write it on one line");
+        }
+        return text();
+    }
+
+    private String text() throws ManifestException {
+        try {
+            return ManifestText.showBraces(parser.getText());
+        } catch (IOException e) {
+            throw broken(e);
+        }
+    }
+
+    private JsonToken next() throws ManifestException {
+        try {
+            token = parser.nextToken();
+            JsonLocation at = parser.currentTokenLocation();
+            line = at.getLineNr();
+            column = at.getColumnNr();
+            if (yaml && token != null) {
+                if (YamlTokens.isAlias(parser)) {
+                    throw here("uses the YAML alias *" + shorten(text()), "write the value itself");
+                }
+                Object anchor = parser.getObjectId();
+                if (anchor != null) {
+                    throw here("has the YAML anchor &" + shorten(anchor.toString()), "leave it out: values are not shared");
+                }
+                if (token != JsonToken.FIELD_NAME && parser.getTypeId() != null) {
+                    throw here("has a YAML tag", "leave it out: a value's type is plain to see");
+                }
+            }
+            return token;
+        } catch (IOException e) {
+            throw broken(e);
+        } catch (RuntimeException e) {
+            // a parser's own bug must still end in one line that says where
+            throw at(line, column, "cannot be parsed after this: " + oneLine(e.toString()), null);
+        }
+    }
+
+    private ManifestException broken(IOException e) {
+        ManifestException syntax = yaml ? YamlTokens.syntaxError(file, e) : null;
+        if (syntax != null) {
+            return syntax;
+        }
+        String problem = e.getMessage();
+        if (e instanceof JsonProcessingException) {
+            problem = ((JsonProcessingException) e).getOriginalMessage();
+            JsonLocation at = ((JsonProcessingException) e).getLocation();
+            if (at != null && at.getLineNr() > 0) {
+                line = at.getLineNr();
+                column = at.getColumnNr();
+            }
+        }
+        return at(line, column, (yaml ? "is not YAML: " : "is not JSON: ") + oneLine(problem), null);
+    }
+
+    private ManifestException wrongType(String what, String right) throws ManifestException {
+        String quotes = right.equals("text") && token != null && token.isScalarValue() && token != JsonToken.VALUE_NULL
+                ? " in quotes: \"" + shorten(text()) + "\"" : "";
+        return here(what + " is " + kind(), "write " + right + quotes);
+    }
+
+    private String kind() throws ManifestException {
+        if (token == null) {
+            return "missing";
+        }
+        if (token == JsonToken.START_OBJECT) {
+            return "a mapping";
+        }
+        if (token == JsonToken.START_ARRAY) {
+            return "a list";
+        }
+        if (token == JsonToken.VALUE_NULL) {
+            return "empty";
+        }
+        if (token == JsonToken.VALUE_STRING) {
+            return "the text '" + shorten(text()) + "'";
+        }
+        if (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE) {
+            return "the truth value " + shorten(text());
+        }
+        return token.isNumeric() ? "the number " + shorten(text()) : "not a value";
+    }
+
+    private ManifestException here(String problem, String remedy) {
+        return at(line, column, problem, remedy);
+    }
+
+    private ManifestException whole(String problem, String remedy) {
+        return at(0, 0, problem, remedy);
+    }
+
+    private ManifestException at(int atLine, int atColumn, String problem, String remedy) {
+        return new ManifestException(file, atLine, atColumn, oneLine(problem), oneLine(remedy));
+    }
+
+    static String shorten(String text) {
+        return text.length() <= 120 ? text : text.substring(0, 120).concat("...");
+    }
+
+    /** {@code text} without line breaks and control characters, which would make one message look like two; null stays. */
+    static String oneLine(String text) {
+        if (text == null) {
+            return null;
+        }
+        StringBuilder b = null;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029') {
+                if (b == null) {
+                    b = new StringBuilder(text);
+                }
+                b.setCharAt(i, ' ');
+            }
+        }
+        return ManifestText.showBraces(b == null ? text : b.toString());
+    }
+}

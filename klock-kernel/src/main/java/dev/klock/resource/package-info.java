@@ -1,0 +1,2 @@
+/** What a triple is about. Enter through {@link dev.klock.resource.Resource#parse}. */
+package dev.klock.resource;

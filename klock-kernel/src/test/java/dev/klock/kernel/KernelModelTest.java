@@ -1,0 +1,244 @@
+package dev.klock.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.resource.Resource;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random command sequences, carried out by the kernel and by {@link NaiveKernel}: after each step both must have given the same verdict
+ * and be in the same state, and the invariants of the protocol must hold.
+ */
+class KernelModelTest {
+    private static final String[] PATTERNS = {
+        "/a", "/b", "/a/a", "/a/b", "/a/b/c", "/a/b/a", "/b/a", "/c",
+        "/a/*", "/b/*", "/a/b/*", "/*", "/c/a/*",
+        "/a/**", "/a/b/**", "/b/**", "/c/**", "/**",
+    };
+
+    private final Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
+    private final Map<Resource.Form, Integer> forms = new EnumMap<>(Resource.Form.class);
+    private final Map<ConflictType, Integer> types = new EnumMap<>(ConflictType.class);
+
+    @Property(tries = 400, edgeCases = net.jqwik.api.EdgeCasesMode.NONE, shrinking = net.jqwik.api.ShrinkingMode.OFF)
+    @Tag("K0-3")
+    @Tag("K0-4")
+    @Tag("K2-1")
+    @Tag("K2-5")
+    @Tag("K2-7")
+    @Tag("K4-1")
+    @Tag("K4-4")
+    @Tag("K4-6")
+    @Tag("K4-10")
+    @Tag("RS-3")
+    @Tag("RS-5")
+    void kernel_randomCommands_doesWhatThePlainModelDoes(@ForAll long seed) {
+        new Run(seed).steps(300);
+    }
+
+    @Test
+    void randomCommands_manySeeds_reachEveryVerdictFormAndConflictTypeOften() {
+        for (int seed = 0; seed < 40; seed++) {
+            new Run(seed).steps(300);
+        }
+        int submits = verdicts.values().stream().mapToInt(Integer::intValue).sum();
+        assertThat(verdicts).as("of %s", submits).hasSize(4).allSatisfy((v, n) -> assertThat(n).isGreaterThan(submits / 20));
+        assertThat(forms).hasSize(3);
+        assertThat(types.keySet()).contains(
+                ConflictType.CREATION_COLLISION,
+                ConflictType.STALE_READ_RISK,
+                ConflictType.DESTRUCTIVE_INTERFERENCE,
+                ConflictType.EXISTENCE_FAILURE);
+        int conflicts = types.values().stream().mapToInt(Integer::intValue).sum();
+        types.forEach((t, n) -> assertThat(n).as("%s of %s", t, types).isGreaterThan(conflicts / 100));
+        int triples = forms.values().stream().mapToInt(Integer::intValue).sum();
+        forms.forEach((f, n) -> assertThat(n).as("%s of %s", f, forms).isGreaterThan(triples / 20));
+    }
+
+    static Resource resource(String pattern) {
+        if (pattern.endsWith("/**")) {
+            return Resource.of("FILE", pattern.equals("/**") ? "/" : pattern.substring(0, pattern.length() - 3), Resource.Form.SUBTREE);
+        }
+        if (pattern.endsWith("/*")) {
+            return Resource.of("FILE", pattern.equals("/*") ? "/" : pattern.substring(0, pattern.length() - 2), Resource.Form.CHILDREN);
+        }
+        return Resource.file(pattern);
+    }
+
+    /** One sequence. */
+    final class Run {
+        private final Random random;
+        private final Kernel kernel =
+                new Kernel(KernelOptions.standard().withPolicy((s, p, r) -> null), 0);
+        private final NaiveKernel naive = new NaiveKernel();
+        private final List<SessionKey> keys = new ArrayList<>();
+        private final List<String> trace = new ArrayList<>();
+        private long now;
+        private long tokens;
+
+        Run(long seed) {
+            random = new Random(seed);
+            int agents = 2 + random.nextInt(4);
+            for (int i = 0; i < agents; i++) {
+                // equal timestamps and equal agents, too: the order must break both ties (C12, C29)
+                SessionKey key = SessionKey.of("agent" + i / 2, "s" + i);
+                keys.add(key);
+                long priority = random.nextInt(4);
+                boolean rollsBack = random.nextInt(3) == 0;
+                boolean retries = random.nextInt(4) != 0;
+                naive.register(key.toString(), priority, rollsBack, retries);
+                Outcome out = kernel.apply(new Command.Register(key, priority, true, 0, false, rollsBack, retries), 0);
+                assertThat(out.refusal()).isNull();
+            }
+        }
+
+        void steps(int steps) {
+            for (int i = 0; i < steps; i++) {
+                step();
+                Set<String> expected = naive.seen();
+                assertThat(seen()).as(() -> String.join("\n", trace)).isEqualTo(expected);
+                naive.checkInvariants();
+                reviveOne();
+            }
+        }
+
+        private void step() {
+            if (random.nextInt(3) == 0) {
+                now += random.nextInt(20) == 0 ? 20_000 : random.nextInt(600);
+            }
+            naive.time(now);
+            SessionKey key = keys.get(random.nextInt(keys.size()));
+            String name = key.toString();
+            long token = token(key);
+            int kind = random.nextInt(100);
+            Outcome out;
+            boolean carriedOut;
+            if (kind < 50) {
+                List<Triple> triples = new ArrayList<>();
+                List<NaiveKernel.T> plain = new ArrayList<>();
+                int n = random.nextInt(8) == 0 ? random.nextInt(6) : 1 + random.nextInt(2);
+                for (int i = 0; i < n; i++) {
+                    Predicate p = Predicate.values()[random.nextInt(random.nextInt(3) == 0 ? 6 : 3)];
+                    String pattern = PATTERNS[random.nextInt(PATTERNS.length - (random.nextInt(10) == 0 ? 0 : 1))];
+                    triples.add(Triple.of(p, resource(pattern)));
+                    plain.add(new NaiveKernel.T(p, pattern));
+                    forms.merge(resource(pattern).form(), 1, Integer::sum);
+                }
+                long ttl = 300 + random.nextInt(1500);
+                long wait = random.nextInt(3) == 0 ? 0 : random.nextInt(2000);
+                boolean reserve = random.nextInt(4) == 0;
+                boolean dry = random.nextInt(8) == 0;
+                trace.add(now + " " + name + (dry ? " dry " : " submit ") + triples + " ttl " + ttl + " wait " + wait + " reserve " + reserve);
+                Verdict expected = naive.submit(name, plain, ttl, wait, reserve, dry);
+                out = kernel.apply(
+                        dry ? new Command.DryRun(key, triples) : new Command.Submit(key, triples, ttl, wait, reserve), now);
+                assertThat(out.verdict()).as(() -> String.join("\n", trace) + "\n" + out.refusal()).isEqualTo(expected);
+                if (expected != null) {
+                    verdicts.merge(expected, 1, Integer::sum);
+                }
+                for (Conflict c : out.conflicts()) {
+                    types.merge(c.type(), 1, Integer::sum);
+                }
+                return;
+            } else if (kind < 60) {
+                trace.add(now + " " + name + " release " + token);
+                carriedOut = naive.release(name, token);
+                out = kernel.apply(new Command.Release(key, new long[] {token}), now);
+            } else if (kind < 70) {
+                trace.add(now + " " + name + " heartbeat " + token);
+                carriedOut = naive.heartbeat(name, token);
+                out = kernel.apply(new Command.Heartbeat(key, new long[] {token}), now);
+            } else if (kind < 78) {
+                trace.add(now + " " + name + " confirm " + token);
+                carriedOut = naive.confirm(name, token);
+                out = kernel.apply(new Command.Confirm(key, new long[] {token}), now);
+            } else if (kind < 80) {
+                trace.add(now + " revoke " + token);
+                carriedOut = naive.revoke(token);
+                out = kernel.apply(new Command.Revoke(token), now);
+            } else if (kind < 82) {
+                trace.add(now + " " + name + " abort");
+                carriedOut = naive.abort(name);
+                out = kernel.apply(new Command.Abort(key, "test"), now);
+            } else if (kind < 90) {
+                trace.add(now + " " + name + " rolled back");
+                carriedOut = naive.rolledBack(name);
+                out = kernel.apply(new Command.RolledBack(key), now);
+            } else if (kind < 91) {
+                trace.add(now + " " + name + " announces restart");
+                carriedOut = naive.announceRestart(name);
+                out = kernel.apply(new Command.AnnounceRestart(key), now);
+            } else if (kind < 93) {
+                trace.add(now + " " + name + " reconciles " + token);
+                naive.reconcile(name, token);
+                out = kernel.apply(new Command.Reconcile(key, new long[] {token}), now);
+                carriedOut = true;
+            } else if (kind < 95) {
+                trace.add(now + " " + name + " pause");
+                carriedOut = naive.pause(name);
+                out = kernel.apply(new Command.Pause(key), now);
+            } else if (kind < 99) {
+                trace.add(now + " " + name + " resume");
+                carriedOut = naive.resume(name);
+                out = kernel.apply(new Command.Resume(key), now);
+            } else {
+                trace.add(now + " time");
+                carriedOut = true;
+                out = kernel.apply(new Command.Expire(), now);
+            }
+            assertThat(out.isRefused()).as(() -> String.join("\n", trace) + "\n" + out.refusal()).isNotEqualTo(carriedOut);
+        }
+
+        /** A lease of the session, mostly; sometimes another's, an ended one, or none at all. */
+        private long token(SessionKey key) {
+            List<Lease> own = kernel.leasesOf(key);
+            tokens = kernel.nextFencingToken();
+            if (own.isEmpty() || random.nextInt(6) == 0) {
+                return random.nextInt((int) tokens + 2);
+            }
+            return own.get(random.nextInt(own.size())).fencingToken();
+        }
+
+        /** An ended session comes back with a higher epoch, so that runs do not die out. */
+        private void reviveOne() {
+            for (int i = 0; i < keys.size(); i++) {
+                SessionKey key = keys.get(i);
+                NaiveKernel.S s = naive.sessions.get(key.toString());
+                if (s.state.isTerminal() && kernel.leasesOf(key).isEmpty() && random.nextInt(4) == 0) {
+                    trace.add(now + " " + key + " comes back");
+                    Outcome out = kernel.apply(
+                            new Command.Register(key, s.priority, false, 1_000 + trace.size(), false, s.rollsBack, s.retries), now);
+                    assertThat(out.refusal()).isNull();
+                    assertThat(out.priorityMs()).isEqualTo(s.priority);
+                    naive.register(key.toString(), s.priority, s.rollsBack, s.retries);
+                }
+            }
+        }
+
+        private Set<String> seen() {
+            Set<String> all = new TreeSet<>();
+            for (SessionKey key : keys) {
+                for (Lease l : kernel.leasesOf(key)) {
+                    all.add("lease " + l.fencingToken() + " " + key + " " + l.predicate() + " "
+                            + l.resource().toString().substring("FILE:".length()) + " " + l.state() + " until " + l.expiresAtMs());
+                }
+                all.add("session " + key + " " + kernel.state(key));
+            }
+            List<SessionKey> queue = kernel.queue();
+            for (int i = 0; i < queue.size(); i++) {
+                all.add("queue " + i + " " + queue.get(i));
+            }
+            return all;
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package dev.klock.manifest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.klock.kernel.Predicate;
+import dev.klock.resource.Resource;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ScopeTest {
+    private static final Predicate C = Predicate.CONSUMES;
+    private static final Predicate M = Predicate.MUTATES;
+    private static final Predicate E = Predicate.DEPENDS_ON;
+
+    private static Scope scope(String... lines) {
+        Scope.Builder builder = Scope.builder();
+        int denied = 0;
+        int allowed = 0;
+        for (String line : lines) {
+            boolean deny = line.startsWith("deny ");
+            String[] parts = (deny ? line.substring(5) : line).split(" ", 2);
+            if (deny) {
+                builder.deny(Predicate.valueOf(parts[0]), Resource.parse(parts[1]), denied++);
+            } else {
+                builder.allow(Predicate.valueOf(parts[0]), Resource.parse(parts[1]), allowed++);
+            }
+        }
+        return builder.build();
+    }
+
+    private static boolean allowed(Scope scope, Predicate predicate, String path) {
+        return Scope.isAllowed(scope.decide(predicate, "FILE", path, false));
+    }
+
+    @Test
+    @Tag("J06")
+    void emptyScope_anything_isDenied() {
+        Scope empty = Scope.builder().build();
+        for (Predicate p : Predicate.values()) {
+            assertThat(empty.decide(p, "FILE", "/", true)).isEqualTo(Scope.NONE);
+            assertThat(empty.decide(p, "FILE", "/w/a", false)).isEqualTo(Scope.NONE);
+            assertThat(empty.decide(p, "ENV", "HOME", false)).isEqualTo(Scope.NONE);
+        }
+    }
+
+    @Test
+    @Tag("D17")
+    @Tag("C18")
+    void children_coversDirectChildrenOnly() {
+        Scope scope = scope("MUTATES FILE:/w/out/*");
+        assertThat(allowed(scope, M, "/w/out/a")).isTrue();
+        assertThat(allowed(scope, M, "/w/out/.hidden")).isTrue();
+        assertThat(allowed(scope, M, "/w/out/a\nb")).isTrue();
+        assertThat(allowed(scope, M, "/w/out/s/a")).isFalse();
+        assertThat(allowed(scope, M, "/w/out")).isFalse();
+        assertThat(allowed(scope, C, "/w/out")).as("listing the directory itself").isFalse();
+        assertThat(scope.decide(E, "FILE", "/w/out", false)).isEqualTo(Scope.ANCESTOR);
+        assertThat(allowed(scope, E, "/w/out/s/a")).isFalse();
+    }
+
+    @Test
+    @Tag("D17")
+    @Tag("C18")
+    void subtree_coversTheDirectoryAndAllBelow_alsoAtTheRoot() {
+        Scope scope = scope("CONSUMES FILE:/w/in/**");
+        assertThat(allowed(scope, C, "/w/in")).isTrue();
+        assertThat(allowed(scope, C, "/w/in/a/b/c")).isTrue();
+        assertThat(allowed(scope, C, "/w")).isFalse();
+        Scope root = scope("CONSUMES FILE:/**");
+        assertThat(allowed(root, C, "/")).isTrue();
+        assertThat(allowed(root, C, "/a/b")).isTrue();
+        Scope children = scope("CONSUMES FILE:/*");
+        assertThat(allowed(children, C, "/a")).isTrue();
+        assertThat(allowed(children, C, "/a/b")).isFalse();
+        assertThat(allowed(children, C, "/")).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/w/outside/a", "/w/out-old/a", "/w/out.txt", "/w/ou", "/w/out ", "/W/out/a", "/"})
+    @Tag("D03")
+    @Tag("D16")
+    void subtree_siblingByPrefix_isNotCovered(String path) {
+        assertThat(allowed(scope("MUTATES FILE:/w/out/**"), M, path.equals("/w/out") ? "/w/out " : path)).isFalse();
+    }
+
+    @Test
+    @Tag("D19")
+    void overlappingLines_anyOrder_doNotShadow() {
+        String[][] orders = {{"CONSUMES FILE:/a/b/*", "CONSUMES FILE:/a/b/d", "CONSUMES FILE:/foo/*", "CONSUMES FILE:/foo/bar"},
+            {"CONSUMES FILE:/foo/bar", "CONSUMES FILE:/foo/*", "CONSUMES FILE:/a/b/d", "CONSUMES FILE:/a/b/*"}};
+        for (String[] lines : orders) {
+            Scope scope = scope(lines);
+            assertThat(allowed(scope, C, "/a/b/c")).isTrue();
+            assertThat(allowed(scope, C, "/a/b/d")).isTrue();
+            assertThat(allowed(scope, C, "/foo/baz")).isTrue();
+            assertThat(allowed(scope, C, "/foo/bar")).isTrue();
+        }
+    }
+
+    @Test
+    void deny_anyOrder_beatsScope() {
+        for (String[] lines : new String[][] {{"CONSUMES FILE:/w/**", "deny CONSUMES FILE:/w/.env"}, {"deny CONSUMES FILE:/w/.env", "CONSUMES FILE:/w/**"}}) {
+            Scope scope = scope(lines);
+            int decision = scope.decide(C, "FILE", "/w/.env", false);
+            assertThat(Scope.isDenied(decision)).isTrue();
+            assertThat(Scope.denyLine(decision)).isZero();
+            assertThat(allowed(scope, C, "/w/.env2")).isTrue();
+        }
+        Scope wide = scope("CONSUMES FILE:/w/secret/a", "deny CONSUMES FILE:/w/secret/**");
+        assertThat(allowed(wide, C, "/w/secret/a")).as("a wide deny line beats a narrow scope line").isFalse();
+        assertThat(allowed(wide, E, "/w/secret")).as("above a declared path").isTrue();
+    }
+
+    @Test
+    @Tag("C34")
+    void ancestors_ofDeclaredPaths_mayBeLookedAtOnly() {
+        Scope scope = scope("MUTATES FILE:/a/b/c/d", "CONSUMES FILE:/x/y/**", "deny CONSUMES FILE:/q/r");
+        for (String path : new String[] {"/", "/a", "/a/b", "/a/b/c", "/x"}) {
+            assertThat(scope.decide(E, "FILE", path, false)).isEqualTo(Scope.ANCESTOR);
+            assertThat(allowed(scope, C, path)).isFalse();
+        }
+        assertThat(scope.decide(E, "FILE", "/x/y", false)).isEqualTo(1);
+        assertThat(scope.decide(E, "FILE", "/q", false)).as("above a deny line").isEqualTo(Scope.NONE);
+        assertThat(scope.decide(E, "FILE", "/a/z", false)).isEqualTo(Scope.NONE);
+        Scope denied = scope("MUTATES FILE:/a/b/c", "deny DEPENDS_ON FILE:/a");
+        assertThat(Scope.isDenied(denied.decide(E, "FILE", "/a", false))).isTrue();
+    }
+
+    @Test
+    void decision_severalLinesAllow_namesTheDirectThenTheMostSpecificThenTheFirst() {
+        Scope scope = scope("CONSUMES FILE:/w/**", "MUTATES FILE:/w/src/**", "CONSUMES FILE:/w/src/a", "CONSUMES FILE:/w/src/a");
+        assertThat(scope.decide(C, "FILE", "/w/src/b", false)).as("CONSUMES is named by line 0").isZero();
+        assertThat(scope.decide(M, "FILE", "/w/src/b", false)).isEqualTo(1);
+        assertThat(scope.decide(C, "FILE", "/w/src/a", false)).isEqualTo(2);
+    }
+
+    @Test
+    void otherSchemes_matchExactlyAndByScheme() {
+        Scope scope = scope("PROVIDES PROCESS:/usr/bin/git", "CONSUMES ENV:HOME", "CONSUMES URL:https://example.com/a", "deny CONSUMES ENV:HOME");
+        assertThat(scope.decide(Predicate.PROVIDES, "PROCESS", "/usr/bin/git", false)).isZero();
+        assertThat(scope.decide(Predicate.PROVIDES, "FILE", "/usr/bin/git", false)).isEqualTo(Scope.NONE);
+        assertThat(Scope.isDenied(scope.decide(C, "ENV", "HOME", false))).isTrue();
+        assertThat(scope.decide(C, "ENV", "PATH", false)).isEqualTo(Scope.NONE);
+        assertThat(scope.decide(C, "URL", "https://example.com/a", false)).isEqualTo(2);
+        assertThat(scope.decide(C, "URL", "https://example.com/a/b", false)).isEqualTo(Scope.NONE);
+        assertThat(scope.decide(E, "PROCESS", "/usr/bin", false)).isEqualTo(Scope.NONE);
+        assertThatThrownBy(() -> Scope.builder().allow(C, Resource.of("ENV", "A", Resource.Form.SUBTREE), 0))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void decideTree_renameOfADirectory_needsASubtreeLineAndNoDenyBelow() {
+        Scope scope = scope("RENAMES FILE:/w/**", "RENAMES FILE:/v/d", "RENAMES FILE:/v/d/*", "PROVIDES FILE:/p/**", "deny MUTATES FILE:/w/a/b/.env",
+                "deny CONSUMES FILE:/w/c/keys/*", "deny RENAMES FILE:/w/z/**");
+        Predicate rename = Predicate.RENAMES;
+        assertThat(scope.decideTree(rename, "/w/x", false)).isZero();
+        assertThat(scope.decideTree(rename, "/w/a", false)).as("MUTATES denied below, RENAMES not").isZero();
+        assertThat(scope.decideTree(M, "/w/a", false)).as("nothing covers MUTATES, and it is denied below").matches(Scope::isDenied);
+        assertThat(Scope.isDenied(scope.decideTree(rename, "/w/c", false))).isTrue();
+        assertThat(Scope.isDenied(scope.decideTree(rename, "/w", false))).isTrue();
+        assertThat(Scope.isDenied(scope.decideTree(rename, "/w/z/q", false))).isTrue();
+        assertThat(scope.decideTree(rename, "/v/d", false)).as("exact and children do not reach all below").isEqualTo(Scope.NONE);
+        assertThat(scope.decideTree(rename, "/p/d", false)).isEqualTo(Scope.NONE);
+        assertThat(scope.decideTree(rename, "/p/d", true)).isEqualTo(3);
+    }
+
+    @Test
+    void nearest_linesOfTheSameScheme_coveringFirstThenMostShared() {
+        Scope scope = scope("CONSUMES FILE:/etc/**", "CONSUMES FILE:/w/in/**", "MUTATES FILE:/w/out/a", "CONSUMES ENV:A", "CONSUMES FILE:/w/out/b/c");
+        assertThat(scope.nearest("FILE", "/w/out/x", 2)).containsExactly(2, 4);
+        assertThat(scope.nearest("FILE", "/w/in/x/y", 1)).containsExactly(1);
+        assertThat(scope.nearest("FILE", "/w/in", 10)).hasSize(4).startsWith(1);
+        assertThat(scope.nearest("ENV", "B", 3)).containsExactly(3);
+        assertThat(scope.nearest("URL", "https://h/", 3)).isEmpty();
+        assertThat(scope.nearest("FILE", "/w", 0)).isEmpty();
+    }
+
+    @Test
+    void lookup_anyPath_allocatesNothing() {
+        Scope.Builder builder = Scope.builder();
+        for (int i = 0; i < 1000; i++) {
+            builder.allow(M, Resource.file("/w/src/p" + i + "/a.txt"), i);
+        }
+        Scope scope = builder.build();
+        String[] probes = {"/w/src/p7/a.txt", "/w/src/p7/b.txt", "/etc/hosts", "/w/src/p999/x/y/z", "/"};
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long thread = Thread.currentThread().getId();
+        int sum = 0;
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < 20; round++) {
+            long before = threads.getThreadAllocatedBytes(thread);
+            for (int i = 0; i < 10_000; i++) {
+                sum += scope.decide(M, "FILE", probes[i % probes.length], false);
+            }
+            least = Math.min(least, threads.getThreadAllocatedBytes(thread) - before);
+        }
+        assertThat(sum).isNotZero();
+        assertThat(least).as("bytes for 10 000 lookups").isLessThan(1000);
+    }
+}
