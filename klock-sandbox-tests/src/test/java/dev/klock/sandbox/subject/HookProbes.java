@@ -220,7 +220,10 @@ public final class HookProbes {
             try {
                 return get.invoke(system.invoke(null), a.file("file"));
             } catch (InvocationTargetException e) {
-                throw e.getCause() instanceof Error error ? error : (Exception) e.getCause();
+                if (e.getCause() instanceof Error error) {
+                    throw error;
+                }
+                throw (Exception) e.getCause();
             }
         }, "java/io/UnixFileSystem.getBooleanAttributes");
         probe("File.createTempFile", Kind.CHANGES, a -> {
