@@ -81,6 +81,13 @@ final class HookPairs {
         return pairs;
     }
 
+    /** For looking at when a probe surprises: each bare probe with the rows it entered. */
+    String entries() {
+        StringBuilder text = new StringBuilder();
+        bare.seen.forEach((name, seen) -> text.append(name).append(": ").append(seen.entered.stream().map(rows::get).toList()).append('\n'));
+        return text.toString();
+    }
+
     List<HookRow> rows() {
         return rows;
     }
@@ -109,6 +116,9 @@ final class HookPairs {
         Seen plain = bare.seen.get("ok/" + probe.id());
         if (plain == null) {
             return List.of("did not run bare: " + bare.outcomes.get(probe.group() + " ok"));
+        }
+        if (!plain.error.equals("null")) {
+            return List.of("fails without klock, so it shows nothing: " + plain.error);
         }
         Seen declared = watched.seen.get("ok/" + probe.id());
         compare(faults, "declared", plain, declared, "ok", probe);

@@ -40,7 +40,7 @@ public record Tree(Map<String, Entry> entries) {
         }
 
         /** All of it. */
-        String whole() {
+        public String whole() {
             return visible() + " " + identity;
         }
     }
