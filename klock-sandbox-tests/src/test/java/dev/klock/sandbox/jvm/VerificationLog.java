@@ -2,6 +2,7 @@ package dev.klock.sandbox.jvm;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -47,6 +48,11 @@ public record VerificationLog(List<JsonNode> records, List<Path> files) {
     /** {@code PREDICATE RESOURCE} of those with this decision. */
     public List<String> triples(String decision) {
         return decided(decision).stream().map(record -> record.path("predicate").asText() + " " + record.path("resource").asText()).toList();
+    }
+
+    /** What the closing record of the last log says; missing if there is none. */
+    public JsonNode summary() {
+        return records.isEmpty() ? MissingNode.getInstance() : records.get(records.size() - 1).path("summary");
     }
 
     /** The distinct sessions in it. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.jvm.Tree;
 import java.nio.file.Files;
@@ -134,5 +135,43 @@ class ModesTest {
             assertThat(outcome.out()).isEqualTo("main begins\nfirst of w/in/a\nmain ends\n");
             assertThat(outcome.log().sessions()).as(outcome.toString()).hasSize(2).contains("twice");
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void klocksOwnFiles_evenWhenDeclared_areNotGivenAway(Jdk jdk) throws Exception {
+        Workspace workspace = Workspace.in(directory);
+        for (String mode : List.of("block", "permissive", "learn")) {
+            Files.writeString(workspace.root().resolve("klock.yaml"), """
+                    ver: "1.0"
+                    agent_id: thief
+                    scope:
+                      - MUTATES FILE:%1$s/**
+                      - PROVIDES FILE:%1$s/**
+                      - DELETES FILE:%1$s/**
+                      - RENAMES FILE:%1$s/**
+                    """.formatted(workspace.root()));
+            String manifest = Files.readString(workspace.root().resolve("klock.yaml"));
+            Outcome outcome = workspace.bare(jdk, "try write klock.yaml mine", "try delete klock.yaml", "try write .klock/log/x mine",
+                    "try mkdir .klock/mine", "try move .klock stolen", "try move klock.yaml stolen", "list .", "exists .klock",
+                    "try read .klock/version").klock("mode=" + mode).run();
+            assertThat(outcome.exit()).as(outcome.toString()).isZero();
+            assertThat(outcome.out().lines().filter(line -> line.startsWith("caught "))).as(outcome.toString()).hasSize(7);
+            assertThat(outcome.out()).as(outcome.toString()).contains("[klock.yaml, w]", "false false").contains("caught java.nio.file.NoSuchFileException");
+            assertThat(workspace.root().resolve("klock.yaml")).hasContent(manifest.stripTrailing() + "\n");
+            assertThat(workspace.root().resolve(".klock/mine")).doesNotExist();
+            assertThat(workspace.root().resolve("stolen")).doesNotExist();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-2")
+    void agentlib_insteadOfJavaagent_guardsAsWell(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = workspace.bare(jdk, "append w/out/a more", "try append w/x stray", "print on").manifest(workspace.manifest())
+                .jvm("-agentlib:instrument=" + KlockJar.path() + "=mode=block").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.out()).isEqualTo("main begins\ncaught dev.klock.ScopeViolationError\non\nmain ends\n");
     }
 }

@@ -2,6 +2,7 @@ package dev.klock.sandbox.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import java.nio.file.Path;
@@ -39,6 +40,7 @@ class StrictTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-6")
     void program_insideItsManifest_endsAsWithoutKlock(Jdk jdk, @TempDir Path other) {
         String[] steps = work("read w/in/a", "read w/out/a", "print done");
         Workspace bare = Workspace.in(other);
@@ -50,6 +52,11 @@ class StrictTest {
         assertThat(workspace.tree().visible()).isEqualTo(bare.tree().visible());
         assertThat(outcome.log().decided("deny")).isEmpty();
         assertThat(outcome.klockLines()).as("one summary line: %s", outcome).hasSize(1);
+        JsonNode summary = outcome.log().summary();
+        assertThat(summary.path("exit_code").asInt(-1)).as(summary.toString()).isZero();
+        assertThat(summary.path("declared")).as(summary.toString()).hasSize(5);
+        assertThat(summary.path("used").size() + summary.path("unused").size()).as(summary.toString()).isEqualTo(5);
+        assertThat(summary.path("violated")).as(summary.toString()).isEmpty();
     }
 
     @ParameterizedTest
@@ -61,7 +68,15 @@ class StrictTest {
         assertThat(outcome.out()).startsWith("main begins\n").doesNotContain("main ends");
         assertThat(outcome.err()).contains("Agent attempted MUTATES on FILE:" + directory.toAbsolutePath() + "/w/x but declared nothing.")
                 .contains("MUTATES FILE:" + directory.toAbsolutePath() + "/w/x");
-        assertThat(outcome.log().triples("deny")).contains("MUTATES FILE:" + directory.toAbsolutePath() + "/w/x");
+        JsonNode denial = outcome.log().decided("deny").get(0);
+        assertThat(denial.path("predicate").asText() + " " + denial.path("resource").asText())
+                .isEqualTo("MUTATES FILE:" + directory.toAbsolutePath() + "/w/x");
+        assertThat(denial.path("caller").asText()).as(denial.toString()).contains("dev.klock.sandbox.subject.Script");
+        assertThat(denial.path("thread").asText()).isEqualTo("main");
+        JsonNode summary = outcome.log().summary();
+        assertThat(summary.path("exit_code").asInt()).as(summary.toString()).isEqualTo(108);
+        assertThat(summary.path("violated")).as(summary.toString()).hasSize(1);
+        assertThat(summary.path("rolled_back")).as(summary.toString()).isNotEmpty();
     }
 
     @ParameterizedTest
@@ -77,6 +92,7 @@ class StrictTest {
     @ParameterizedTest
     @MethodSource(JDKS)
     @Tag("K6-5")
+    @Tag("FIELD-C19")
     void exit_onAnotherThreadWhileRollingBack_stillEndsWith108(Jdk jdk) {
         straysAndIsPutBack(jdk, "try write w/x stray", "times 20 thread exit 0", "exit 0");
     }

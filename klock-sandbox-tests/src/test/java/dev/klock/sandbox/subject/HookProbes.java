@@ -521,8 +521,14 @@ public final class HookProbes {
         }, "java/util/prefs/FileSystemPreferences$1.run@chmod", "java/util/prefs/FileSystemPreferences.setupUserRoot@chmod",
                 "java/util/prefs/FileSystemPreferences.lockFile@lockFile0");
         probeIn("preferences", "Preferences.systemRoot", Kind.CHANGES, a -> {
-            Preferences.systemRoot().node("probe").put("key", "value");
-            return Preferences.systemRoot().node("probe").get("key", null);
+            // without a system root the JDK makes one in java.home, which it asks for only now
+            java.util.logging.Logger.getLogger("java.util.prefs").setLevel(java.util.logging.Level.OFF);
+            String home = System.setProperty("java.home", a.path("jdk").toString());
+            try {
+                return Preferences.systemRoot().name();
+            } finally {
+                System.setProperty("java.home", home);
+            }
         }, "java/util/prefs/FileSystemPreferences$2.run@chmod", "java/util/prefs/FileSystemPreferences.setupSystemRoot@chmod");
         probeIn("management", "management-agent-with-passwords", Kind.READS, a -> "started", "jdk/internal/agent/FileSystemImpl.isAccessUserOnly");
     }

@@ -1,5 +1,6 @@
 package dev.klock.sandbox.subject;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -7,13 +8,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Does what its arguments say, one step each, words separated by blanks:
  *
  * <pre>
  *  print TEXT              write FILE TEXT        append FILE TEXT      read FILE          delete FILE
- *  move FROM TO            mkdir DIR              run PROGRAM ARGS…     sleep MS           exit N
+ *  move FROM TO            mkdir DIR              list DIR              exists FILE        run PROGRAM ARGS…
+ *  sleep MS                exit N
  *  try STEP                print what it throws, whatever it is, and go on
  *  thread STEP             on a thread of its own that nobody joins
  *  times N STEP
@@ -40,6 +43,12 @@ public final class Script {
             case "read" -> System.out.print(Files.readString(Path.of(rest.get(0))));
             case "delete" -> Files.delete(Path.of(rest.get(0)));
             case "move" -> Files.move(Path.of(rest.get(0)), Path.of(rest.get(1)));
+            case "list" -> {
+                try (Stream<Path> entries = Files.list(Path.of(rest.get(0)))) {
+                    System.out.println(entries.map(Path::getFileName).sorted().toList());
+                }
+            }
+            case "exists" -> System.out.println(Files.exists(Path.of(rest.get(0))) + " " + new File(rest.get(0)).exists());
             case "mkdir" -> Files.createDirectory(Path.of(rest.get(0)));
             case "run" -> runProgram(rest);
             case "sleep" -> Thread.sleep(Long.parseLong(rest.get(0)));
