@@ -119,7 +119,7 @@ public final class KlockBridge {
         HOOKS.signal(op, pid, startTime, force);
     }
 
-    /** Argument bits: 1 REPLACE_EXISTING, 2 ATOMIC_MOVE, 4 NOFOLLOW_LINKS. */
+    /** Argument bits: 1 REPLACE_EXISTING, 2 NOFOLLOW_LINKS, 4 ATOMIC_MOVE. */
     public static void begin(int op, Path from, Path to, CopyOption[] options) {
         int arg = 0;
         if (options != null) {
@@ -127,9 +127,9 @@ public final class KlockBridge {
                 if (option == StandardCopyOption.REPLACE_EXISTING) {
                     arg |= 1;
                 } else if (option == StandardCopyOption.ATOMIC_MOVE) {
-                    arg |= 2;
-                } else if (option == LinkOption.NOFOLLOW_LINKS) {
                     arg |= 4;
+                } else if (option == LinkOption.NOFOLLOW_LINKS) {
+                    arg |= 2;
                 }
             }
         }

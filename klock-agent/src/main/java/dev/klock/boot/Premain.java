@@ -34,11 +34,12 @@ public final class Premain {
 
     private static void start(String arguments, Instrumentation instrumentation) {
         try {
-            IsolatedLoader loader = new IsolatedLoader(new JarFile(jar()));
+            File jar = jar();
+            IsolatedLoader loader = new IsolatedLoader(new JarFile(jar));
             loader.loadClass("dev.klock.agent.weave.SharedTypes").getMethod("define", Instrumentation.class)
                     .invoke(null, instrumentation);
-            loader.loadClass("dev.klock.agent.Agent").getMethod("start", String.class, Instrumentation.class)
-                    .invoke(null, arguments, instrumentation);
+            loader.loadClass("dev.klock.agent.Agent").getMethod("start", String.class, File.class, Instrumentation.class)
+                    .invoke(null, arguments, jar, instrumentation);
         } catch (InvocationTargetException e) {
             fail(e.getCause());
         } catch (Throwable e) {

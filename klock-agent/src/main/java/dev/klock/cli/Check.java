@@ -24,7 +24,7 @@ final class Check extends Verb {
     @Parameters(index = "0", paramLabel = "PREDICATE", description = "PROVIDES, CONSUMES, MUTATES, DELETES, DEPENDS_ON or RENAMES.")
     private String predicate;
 
-    @Parameters(index = "1", paramLabel = "RESOURCE", description = "Such as FILE:/etc/hosts, FILE:src/Main.java or PROCESS:/usr/bin/git.")
+    @Parameters(index = "1", paramLabel = "RESOURCE", description = "Such as FILE:/etc/hosts, src/Main.java or PROCESS:/usr/bin/git.")
     private String resource;
 
     @Option(names = {"-m", "--manifest"}, paramLabel = "MANIFEST", description = "The manifest; by default the one a launch from here would find.")
@@ -41,17 +41,19 @@ final class Check extends Verb {
     public Integer call() throws UsageException, IOException {
         Predicate asked = predicate();
         Resource about = resource();
-        Manifest manifest = new Given(Given.argument(file, null, null), environment).manifest();
-        Judge.Answer answer = new Judge(manifest).decide(asked, about);
+        Given given = new Given(Given.argument(file, null, null), environment);
+        Manifest manifest = given.manifest();
+        Judge.Answer answer = new Judge(given, manifest, environment).decide(asked, about);
         if (json) {
             printJson(generator -> write(generator, asked, manifest, answer));
-        } else if (answer.allowed) {
+        } else if (answer.allowed()) {
             terminal.out.println(terminal.good("allowed") + " by " + Escapes.line(reason(manifest, answer)));
         } else {
             terminal.out.println(terminal.bad("not allowed"));
-            terminal.out.println(Messages.violation(asked, answer.resource, answer.declared, answer.line, answer.nearest, manifest.file()));
+            terminal.out.println(answer.by == Judge.By.PROTECTED ? Messages.ownFile(asked, answer.resource)
+                    : Messages.violation(asked, answer.resource, null, answer.declared, answer.line, answer.nearest, manifest.file()));
         }
-        return answer.allowed ? ExitCode.OK : ExitCode.VIOLATIONS;
+        return answer.allowed() ? ExitCode.OK : ExitCode.VIOLATIONS;
     }
 
     private Predicate predicate() throws UsageException {
@@ -71,20 +73,24 @@ final class Check extends Verb {
     }
 
     private static String reason(Manifest manifest, Judge.Answer answer) {
-        if (answer.isAncestor()) {
-            return "being above something declared";
+        switch (answer.by) {
+            case ANCESTOR:
+                return "being above something declared";
+            case BASELINE:
+                return "baseline: the JVM reads it for itself";
+            default:
+                return manifest.file() + ":" + answer.line.line() + ": " + answer.line;
         }
-        Line line = answer.line;
-        return manifest.file() + ":" + line.line() + ": " + line;
     }
 
     private static void write(JsonGenerator json, Predicate asked, Manifest manifest, Judge.Answer answer) throws IOException {
         json.writeStartObject();
-        json.writeBooleanField("allowed", answer.allowed);
+        json.writeBooleanField("allowed", answer.allowed());
         json.writeStringField("predicate", asked.name());
         json.writeStringField("resource", answer.resource.toString());
         json.writeStringField("manifest", manifest.file());
-        json.writeStringField("decided_by", answer.line != null ? manifest.file() + ":" + answer.line.line() : answer.allowed ? "ancestor" : null);
+        json.writeStringField("decided_by", answer.line != null ? manifest.file() + ":" + answer.line.line()
+                : answer.by == Judge.By.NOTHING ? null : answer.by.name().toLowerCase(Locale.ROOT));
         json.writeFieldName("line");
         Lines.write(json, answer.line);
         json.writeArrayFieldStart("nearest");

@@ -1,6 +1,15 @@
 package dev.klock.cli;
 
+import dev.klock.agent.config.DeclaredScope;
+import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.decide.Baseline;
+import dev.klock.agent.decide.Own;
+import dev.klock.agent.decide.Target;
+import dev.klock.agent.decide.Targets;
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.Resolved;
+import dev.klock.agent.resolve.Resolver;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
@@ -9,102 +18,120 @@ import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Decides triples by a manifest as a session would, its lines and what is asked about resolved to the objects they name. */
+/**
+ * Decides triples by a manifest with the very parts that a session decides with: the same resolution of names, the same scope, the same
+ * baseline and the same protection of klock's own files. What a session has made itself is not known here.
+ */
 final class Judge {
+    /** By what a triple is allowed or not. */
+    enum By {
+        /** A line of the scope allows it. */
+        SCOPE,
+        /** It looks at what lies above something declared. */
+        ANCESTOR,
+        /** The JVM reads it for itself. */
+        BASELINE,
+        /** Nothing allows it. */
+        NOTHING,
+        /** A line of the deny list stops it. */
+        DENY,
+        /** It is klock's own. */
+        PROTECTED
+    }
+
     /** What was decided about a triple. */
     static final class Answer {
-        final boolean allowed;
-        /** The line that allows, or the deny line that stops; null if nothing does. */
+        final By by;
+        /** The line of the scope or of the deny list that decides, null if none does. */
         final Line line;
         /** On what, resolved. */
         final Resource resource;
-        /** The predicates that scope lines name for it, a mask. */
+        /** The predicates that scope lines name for it, a mask of {@link Predicate#bit()}. */
         final int declared;
-        /** The nearest lines of the scope; empty if allowed. */
+        /** The nearest lines of the scope; empty if it is allowed. */
         final List<Line> nearest;
 
-        private Answer(boolean allowed, Line line, Resource resource, int declared, List<Line> nearest) {
-            this.allowed = allowed;
+        private Answer(By by, Line line, Resource resource, int declared, List<Line> nearest) {
+            this.by = by;
             this.line = line;
             this.resource = resource;
             this.declared = declared;
             this.nearest = nearest;
         }
 
-        /** Allowed only because it lies above something declared. */
-        boolean isAncestor() {
-            return allowed && line == null;
+        boolean allowed() {
+            return by == By.SCOPE || by == By.ANCESTOR || by == By.BASELINE;
         }
     }
 
     private static final int NEAREST = 3;
 
     private final Manifest manifest;
+    private final Resolver resolver;
     private final Scope scope;
+    private final Targets targets;
+    private final Own own;
 
-    Judge(Manifest manifest) throws UsageException {
+    Judge(Given given, Manifest manifest, LaunchEnvironment environment) {
         this.manifest = manifest;
-        Scope.Builder builder = Scope.builder();
-        for (int i = 0; i < manifest.scope().size(); i++) {
-            Line line = manifest.scope().get(i);
-            for (Resource resource : meant(line.resource())) {
-                builder.allow(line.predicate(), resource, i);
-            }
-        }
-        for (int i = 0; i < manifest.deny().size(); i++) {
-            Line line = manifest.deny().get(i);
-            for (Resource resource : meant(line.resource())) {
-                builder.deny(line.predicate(), resource, i);
-            }
-        }
-        scope = builder.build();
+        resolver = new Resolver(new NioFiles(environment.workingDirectory()));
+        scope = DeclaredScope.of(manifest, resolver);
+        own = new Own(real(given.home.getPath()), real(given.manifestFile.getPath()));
+        targets = new Targets(scope, Baseline.ofThisJvm(resolver, new Names(environment.property("sun.jnu.encoding"))), own, target -> { });
     }
 
-    /** A line is about the name it writes and about what a link of that name leads to. */
-    private static List<Resource> meant(Resource written) throws UsageException {
-        List<Resource> meant = new ArrayList<>(2);
-        if (!written.scheme().equals("FILE")) {
-            meant.add(written);
-            return meant;
-        }
-        meant.add(resolved(written, false));
-        Resource target = resolved(written, true);
-        if (!target.equals(meant.get(0))) {
-            meant.add(target);
-        }
-        return meant;
-    }
-
-    private static Resource resolved(Resource resource, boolean follow) throws UsageException {
-        return Resource.of(resource.scheme(), RealPath.of(resource.path(), follow), resource.form());
+    private String real(String path) {
+        String real = resolver.resolve(Names.ofText(path), "/", true).path();
+        return real == null ? Names.ofText(path) : real;
     }
 
     /**
      * Decides one triple.
      *
-     * @throws UsageException the resource is a pattern that no operation has, or leads in a circle
+     * @throws UsageException the resource is a pattern that no operation has, or a name that leads nowhere
      */
     Answer decide(Predicate predicate, Resource asked) throws UsageException {
-        Resource resource = asked;
-        if (asked.scheme().equals("FILE")) {
-            // removing or renaming a link is about the link
-            boolean follow = predicate != Predicate.DELETES && predicate != Predicate.RENAMES || asked.form() != Resource.Form.EXACT;
-            resource = resolved(asked, follow);
-        }
-        if (resource.form() == Resource.Form.CHILDREN) {
+        if (asked.form() == Resource.Form.CHILDREN) {
             throw new UsageException("cannot judge " + asked + " as one; ask about one file, or about " + asked + "* for all below");
         }
-        int decision = resource.form() == Resource.Form.SUBTREE ? scope.decideTree(predicate, resource.path(), false)
-                : scope.decide(predicate, resource.scheme(), resource.path(), false);
-        if (Scope.isAllowed(decision)) {
-            return new Answer(true, decision >= 0 ? manifest.scope().get(decision) : null, resource, 0, List.of());
+        String scheme = asked.scheme();
+        if (!scheme.equals("FILE") && !scheme.equals("PROCESS")) {
+            return answer(scope.decide(predicate, scheme, asked.path(), false), asked);
         }
-        int declared = scope.declaredPredicates(resource.scheme(), resource.path());
-        Line denying = Scope.isDenied(decision) ? manifest.deny().get(Scope.denyLine(decision)) : null;
+        // removing or renaming a link is about the link
+        boolean follow = predicate != Predicate.DELETES && predicate != Predicate.RENAMES;
+        Resolved resolved = resolver.resolve(Names.ofText(asked.path()), "/", follow);
+        if (resolved.path() == null) {
+            throw new UsageException(asked + " leads nowhere: a circle of links, or no file");
+        }
+        String real = resolved.path();
+        Resource resource = Resource.of(scheme, Names.text(real), asked.form());
+        if (asked.form() == Resource.Form.SUBTREE) {
+            boolean changes = predicate != Predicate.CONSUMES && predicate != Predicate.DEPENDS_ON;
+            boolean ours = changes && own.within(real) != null || (own.forbidden(real) & predicate.bit()) != 0;
+            return answer(ours ? Target.PROTECTED : scope.decideTree(predicate, resource.path(), false), resource);
+        }
+        Target target = scheme.equals("FILE") ? targets.file(real) : targets.process(real);
+        return answer(target.decide(predicate), resource);
+    }
+
+    private Answer answer(int decision, Resource resource) {
+        if (decision == Target.BASELINE) {
+            return new Answer(By.BASELINE, null, resource, 0, List.of());
+        }
+        if (decision == Target.PROTECTED) {
+            return new Answer(By.PROTECTED, null, resource, 0, List.of());
+        }
+        if (Scope.isAllowed(decision)) {
+            return decision == Scope.ANCESTOR ? new Answer(By.ANCESTOR, null, resource, 0, List.of())
+                    : new Answer(By.SCOPE, manifest.scope().get(decision), resource, 0, List.of());
+        }
         List<Line> nearest = new ArrayList<>();
         for (int index : scope.nearest(resource.scheme(), resource.path(), NEAREST)) {
             nearest.add(manifest.scope().get(index));
         }
-        return new Answer(false, denying, resource, declared, nearest);
+        int declared = scope.declaredPredicates(resource.scheme(), resource.path());
+        return Scope.isDenied(decision) ? new Answer(By.DENY, manifest.deny().get(Scope.denyLine(decision)), resource, declared, nearest)
+                : new Answer(By.NOTHING, null, resource, declared, nearest);
     }
 }

@@ -32,17 +32,18 @@ final class Validate extends Verb {
 
     @Override
     public Integer call() throws UsageException, IOException {
-        Manifest manifest = new Given(Given.argument(file, null, agent), environment).manifest();
+        Given given = new Given(Given.argument(file, null, agent), environment);
+        Manifest manifest = given.manifest();
         List<Line> failed = new ArrayList<>();
-        Judge judge = new Judge(manifest);
+        Judge judge = new Judge(given, manifest, environment);
         for (Line test : manifest.testAllows()) {
-            if (!judge.decide(test.predicate(), test.resource()).allowed) {
+            if (!judge.decide(test.predicate(), test.resource()).allowed()) {
                 failed.add(test);
             }
         }
         int firstFailedDeny = failed.size();
         for (Line test : manifest.testDenies()) {
-            if (judge.decide(test.predicate(), test.resource()).allowed) {
+            if (judge.decide(test.predicate(), test.resource()).allowed()) {
                 failed.add(test);
             }
         }

@@ -178,13 +178,30 @@ class MainTest {
     @Test
     void check_throughALink_isAboutWhatItLeadsTo() throws IOException {
         Files.createDirectories(work.resolve("src"));
-        Files.createSymbolicLink(work.resolve("src/out"), Path.of("/etc"));
+        Path outside = Files.createDirectory(temp.toRealPath().resolve("outside"));
+        Files.createSymbolicLink(work.resolve("src/out"), outside);
         Files.createSymbolicLink(work.resolve("src/circle"), Path.of("circle"));
 
         assertThat(run("check", "MUTATES", "FILE:src/out/hosts")).isEqualTo(3);
-        assertThat(out).contains("MUTATES on FILE:/etc/hosts");
-        assertThat(run("check", "CONSUMES", "FILE:src/out/../x")).isZero();
+        assertThat(out).contains("MUTATES on FILE:" + outside + "/hosts");
+        assertThat(run("check", "DELETES", "FILE:src/out")).isEqualTo(3);
+        assertThat(out).contains("DELETES on FILE:" + work + "/src/out but only declared CONSUMES, MUTATES.");
         assertBadUsage(run("check", "MUTATES", "FILE:src/circle/x"));
+    }
+
+    @Test
+    void check_baselineAndOwnFiles_areDecidedAsInASession() {
+        assertThat(run("check", "CONSUMES", "FILE:/dev/urandom")).isZero();
+        assertThat(out).isEqualTo("allowed by baseline: the JVM reads it for itself\n");
+        assertThat(run("check", "MUTATES", "FILE:/dev/urandom")).isEqualTo(3);
+        assertThat(run("check", "CONSUMES", "FILE:.klock/version")).isEqualTo(3);
+        assertThat(out).contains("but it is klock's own, which no manifest gives away.");
+        assertThat(run("check", "MUTATES", "FILE:klock.yaml", "--json")).isEqualTo(3);
+        assertThat(out).contains("\"decided_by\" : \"protected\"");
+        assertThat(run("check", "DELETES", "FILE:./**")).isEqualTo(3);
+        assertThat(out).contains("klock's own");
+        assertThat(run("check", "PROVIDES", "PROCESS:/bin/sh")).isZero();
+        assertThat(run("check", "CONSUMES", "ENV:HOME")).isEqualTo(3);
     }
 
     @Test

@@ -132,6 +132,8 @@ public final class Kernel {
             reconcile((Command.Reconcile) command, out);
         } else if (command instanceof Command.AnnounceRestart) {
             announceRestart((Command.AnnounceRestart) command, out);
+        } else if (command instanceof Command.Withdraw) {
+            withdraw((Command.Withdraw) command, out);
         } else if (command instanceof Command.Pause) {
             pause((Command.Pause) command, out);
         } else if (command instanceof Command.Resume) {
@@ -549,6 +551,22 @@ public final class Kernel {
         }
     }
 
+    private void withdraw(Command.Withdraw c, Outcome out) {
+        Session s = active(c.session(), out);
+        if (s == null) {
+            return;
+        }
+        if (s.request == null) {
+            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " does not wait");
+            return;
+        }
+        withdraw(s.request, out);
+        if (!s.suspended) {
+            move(s, LifeCycle.ACQUIRING, "withdrawn", out);
+            settleState(s, out);
+        }
+    }
+
     private void announceRestart(Command.AnnounceRestart c, Outcome out) {
         Session s = active(c.session(), out);
         if (s != null) {
@@ -622,6 +640,9 @@ public final class Kernel {
     private void abort(Command.Abort c, Outcome out) {
         Session s = active(c.session(), out);
         if (s != null) {
+            if (s.request != null) {
+                withdraw(s.request, out);
+            }
             dropAll(s, out);
             move(s, LifeCycle.ABORTED, c.reason(), out);
         }

@@ -12,14 +12,20 @@ import dev.klock.kernel.Predicate;
  * denying line, for {@link Scope#isAllowed}, {@link Scope#isDenied} and {@link Scope#denyLine} to take apart.
  */
 public final class Grant {
-    private final int[] onExisting;
-    private final int[] onCreated;
-    private final int declared;
+    private static final int PREDICATES = 6;
+    /** Ints of one grant: a decision per predicate on what exists, one on what the session created, the declared predicates. */
+    static final int SIZE = 2 * PREDICATES + 1;
 
-    Grant(int[] onExisting, int[] onCreated, int declared) {
-        this.onExisting = onExisting;
-        this.onCreated = onCreated;
-        this.declared = declared;
+    private final int[] decisions;
+    private final int start;
+
+    Grant(int[] decisions, int index) {
+        this.decisions = decisions;
+        this.start = index * SIZE;
+    }
+
+    static int decide(int[] decisions, int index, Predicate predicate, boolean createdBySession) {
+        return decisions[index * SIZE + (createdBySession ? PREDICATES : 0) + predicate.ordinal()];
     }
 
     /**
@@ -27,11 +33,11 @@ public final class Grant {
      * into being, so that a PROVIDES line also covers what comes after (K1-4, C34).
      */
     public int decide(Predicate predicate, boolean createdBySession) {
-        return (createdBySession ? onCreated : onExisting)[predicate.ordinal()];
+        return decisions[start + (createdBySession ? PREDICATES : 0) + predicate.ordinal()];
     }
 
     /** The predicates that scope lines name for this resource, as a mask of {@link Predicate#bit()}; deny lines do not change it. */
     public int declaredPredicates() {
-        return declared;
+        return decisions[start + SIZE - 1];
     }
 }

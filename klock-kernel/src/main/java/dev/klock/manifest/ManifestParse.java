@@ -18,13 +18,13 @@ import java.util.List;
 
 /** One reading of one manifest: the parser's tokens from top to bottom, each judged where it stands, then the whole. */
 final class ManifestParse {
-    private static final String[] TOP = {"ver", "session_id", "agent_id", "priority_timestamp", "scope", "deny", "tests", "klock", "agents",
+    static final String[] TOP = {"ver", "session_id", "agent_id", "priority_timestamp", "scope", "deny", "tests", "klock", "agents",
         "hooks", "intents", "priority", "$schema"};
-    private static final String[] TRIPLE = {"predicate", "resource", "confidence", "effects"};
-    private static final String[] EFFECT = {"predicate", "resource", "confidence"};
-    private static final String[] INTENT = {"predicate", "resource_type", "resource_path", "confidence", "subject", "object", "timestamp",
+    static final String[] TRIPLE = {"predicate", "resource", "confidence", "effects"};
+    static final String[] EFFECT = {"predicate", "resource", "confidence"};
+    static final String[] INTENT = {"predicate", "resource_type", "resource_path", "confidence", "subject", "object", "timestamp",
         "session_id", "id"};
-    private static final String[] OBJECT = {"resource_type", "path", "type", "resource_path"};
+    static final String[] OBJECT = {"resource_type", "path", "type", "resource_path"};
     private static final String[] TESTS = {"allows", "denies"};
     private static final String[] PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON", "RENAMES"};
     private static final String[] CORE_PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON"};

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A manifest compiled for deciding: which line, if any, allows an access to a resource. Immutable, safe for any thread without a lock;
@@ -17,11 +16,12 @@ import java.util.Map;
  * that is no node, and for anything deeper that is no node. A lookup walks the path once with a rolling 64-bit hash and probes one
  * table at each component's end; the first miss ends it, since no node can lie below one that is missing. Only the deepest hit is
  * compared as text: if it is the true prefix, so are all above it; if it is not (two paths with one hash), an exact walk decides.
- * The cost grows with the depth that lines declare, not with their number. The order of lines never matters to what is allowed (J08,
- * D19), only to which of several equal lines is named.
+ * The cost grows with the depth that lines declare, not with their number. What a lookup reads is kept in few flat arrays, because
+ * with many lines each step from object to object is a wait for memory.
  *
- * <p>Of several lines that allow, the one that names the attempted predicate itself is reported before one that implies it, then the
- * most specific, then the first. Deny lines beat all of them; the most specific is reported.
+ * <p>The order of lines never matters to what is allowed (J08, D19), only to which of several equal lines is named. Of several lines
+ * that allow, the one that names the attempted predicate itself is reported before one that implies it, then the most specific, then
+ * the first. Deny lines beat all of them; the most specific is reported.
  *
  * <p>Paths must be resolved by the caller, those of lines as those of accesses: nothing here does I/O, follows links or folds case.
  */
@@ -30,103 +30,52 @@ public final class Scope {
     public static final int NONE = -1;
     /** DEPENDS_ON on a directory above a declared path: allowed without a line of its own. */
     public static final int ANCESTOR = -2;
-    private static final int FIRST_DENY = -3;
+    static final int FIRST_DENY = -3;
 
-    private static final String FILE = "FILE";
-    private static final int PREDICATES = 6;
-    private static final long HASH_SEED = 0x9E3779B97F4A7C15L;
+    static final String FILE = "FILE";
+    static final long HASH_SEED = 0x9E3779B97F4A7C15L;
     private static final long HASH_FACTOR = 0x100000001B3L;
 
+    /** Ints of a node's row in {@link #rows}, and what they hold: its path's place in {@link #texts} and its three grants. */
+    static final int ROW = 5;
+    static final int LENGTH = 0;
+    static final int OFFSET = 1;
+    static final int SELF = 2;
+    static final int CHILD = 3;
+    static final int DEEPER = 4;
+    static final int ABSENT = -1;
+
+    /** Open addressing, at least half empty; 0 is an empty slot, so a path that hashes to 0 is stored as 1. */
     private final long[] hashes;
-    private final Node[] nodes;
     private final int mask;
-    private final Grant nothing;
-    private final HashMap<String, HashMap<String, Grant>> others;
+    private final int[] rows;
+    private final String texts;
+    /** The row of {@code /}; {@link #ABSENT} without FILE lines. */
+    private final int root;
+    private final int[] decisions;
+    private final Grant[] grants;
+    private final int nothing;
+    private final HashMap<String, HashMap<String, Integer>> others;
     private final Rule[] allows;
     private final Rule[] denies;
 
     private Scope(Builder builder) {
         allows = builder.allows.toArray(new Rule[0]);
         denies = builder.denies.toArray(new Rule[0]);
-        HashMap<String, Node> byPath = new HashMap<>();
-        List<Node> ordered = new ArrayList<>();
-        others = new HashMap<>();
-        HashMap<String, Map<String, Combination>> otherLines = new HashMap<>();
-        place(allows, false, byPath, ordered, otherLines);
-        place(denies, true, byPath, ordered, otherLines);
-
-        for (Map.Entry<String, Map<String, Combination>> scheme : otherLines.entrySet()) {
-            HashMap<String, Grant> grants = new HashMap<>();
-            for (Map.Entry<String, Combination> e : scheme.getValue().entrySet()) {
-                grants.put(e.getKey(), e.getValue().grant(false));
-            }
-            others.put(scheme.getKey(), grants);
+        ScopeCompiler compiler = new ScopeCompiler();
+        compiler.compile(allows, denies);
+        hashes = compiler.hashes;
+        mask = hashes.length - 1;
+        rows = compiler.rows;
+        texts = compiler.texts;
+        root = compiler.root;
+        nothing = compiler.nothing;
+        others = compiler.others;
+        decisions = compiler.decisions();
+        grants = new Grant[compiler.grants()];
+        for (int i = 0; i < grants.length; i++) {
+            grants[i] = new Grant(decisions, i);
         }
-
-        nothing = new Combination().grant(false);
-        int size = Integer.highestOneBit(Math.max(4, ordered.size()) * 4 - 1);
-        hashes = new long[size];
-        nodes = new Node[size];
-        mask = size - 1;
-        for (int i = 0; i < ordered.size(); i++) {
-            Node node = ordered.get(i);
-            node.compile(nothing);
-            int slot = slot(node.hash);
-            while (hashes[slot] != 0) {
-                slot = (slot + 1) & mask;
-            }
-            hashes[slot] = node.hash;
-            nodes[slot] = node;
-        }
-        for (int i = 0; i < ordered.size(); i++) {
-            ordered.get(i).forgetLines();
-        }
-    }
-
-    private static void place(Rule[] rules, boolean deny, HashMap<String, Node> byPath, List<Node> ordered,
-            HashMap<String, Map<String, Combination>> otherLines) {
-        for (int i = 0; i < rules.length; i++) {
-            Rule rule = rules[i];
-            if (rule.resource.scheme().equals(FILE)) {
-                Node node = node(rule.resource.path(), byPath, ordered);
-                node.lines(rule.resource.form()).add(rule, deny);
-                if (!deny) {
-                    // a node that is itself declared by /** covers its own path; by /* it is only above what is declared
-                    markAbove(rule.resource.form() == Resource.Form.CHILDREN ? node : node.parent);
-                }
-            } else {
-                Map<String, Combination> paths = otherLines.get(rule.resource.scheme());
-                if (paths == null) {
-                    paths = new HashMap<>();
-                    otherLines.put(rule.resource.scheme(), paths);
-                }
-                Combination lines = paths.get(rule.resource.path());
-                if (lines == null) {
-                    lines = new Combination();
-                    paths.put(rule.resource.path(), lines);
-                }
-                lines.add(rule, deny);
-            }
-        }
-    }
-
-    private static void markAbove(Node node) {
-        for (Node n = node; n != null && !n.aboveDeclared; n = n.parent) {
-            n.aboveDeclared = true;
-        }
-    }
-
-    private static Node node(String path, HashMap<String, Node> byPath, List<Node> ordered) {
-        Node known = byPath.get(path);
-        if (known != null) {
-            return known;
-        }
-        int slash = path.lastIndexOf('/');
-        Node parent = path.equals("/") ? null : node(slash == 0 ? "/" : path.substring(0, slash), byPath, ordered);
-        Node node = new Node(path, parent);
-        byPath.put(path, node);
-        ordered.add(node);
-        return node;
     }
 
     /** A builder for a scope. */
@@ -154,57 +103,73 @@ public final class Scope {
      * resolved. Never null; the same instance again for the same path.
      */
     public Grant lookup(String scheme, String path) {
-        if (scheme.equals(FILE)) {
-            return lookupFile(path);
-        }
-        HashMap<String, Grant> paths = others.get(scheme);
-        Grant grant = paths == null ? null : paths.get(path);
-        return grant == null ? nothing : grant;
+        return grants[index(scheme, path)];
     }
 
     /** {@link #lookup} for the scheme FILE. */
     public Grant lookupFile(String path) {
+        return grants[fileIndex(path)];
+    }
+
+    /** {@link #lookup} and {@link Grant#decide} in one. */
+    public int decide(Predicate predicate, String scheme, String path, boolean createdBySession) {
+        return Grant.decide(decisions, index(scheme, path), predicate, createdBySession);
+    }
+
+    Grant grant(int index) {
+        return grants[index];
+    }
+
+    private int index(String scheme, String path) {
+        if (scheme.equals(FILE)) {
+            return fileIndex(path);
+        }
+        HashMap<String, Integer> paths = others.get(scheme);
+        Integer index = paths == null ? null : paths.get(path);
+        return index == null ? nothing : index;
+    }
+
+    private int fileIndex(String path) {
         int length = path.length();
-        Node deepest = probe(HASH_SEED);
-        if (deepest == null || length == 0 || path.charAt(0) != '/') {
+        if (root == ABSENT || length == 0 || path.charAt(0) != '/') {
             return nothing;
         }
         if (length == 1) {
-            return deepest.self;
+            return rows[root + SELF];
         }
         long hash = HASH_SEED;
+        int deepest = ABSENT;
         int end = 0;
         int i = 0;
-        int stop = length;
         while (i < length) {
             // one component with the slash before it
-            hash = (hash ^ '/') * HASH_FACTOR;
+            hash = mix(hash, '/');
             i++;
             char c;
             while (i < length && (c = path.charAt(i)) != '/') {
-                hash = (hash ^ c) * HASH_FACTOR;
+                hash = mix(hash, c);
                 i++;
             }
-            Node node = probe(hash);
-            if (node == null) {
-                stop = i;
+            int slot = probe(hash);
+            if (slot == ABSENT) {
                 break;
             }
-            deepest = node;
+            deepest = slot;
             end = i;
         }
-        if (end != 0 && (deepest.path.length() != end || !path.startsWith(deepest.path))) {
-            return lookupExactly(path);
+        if (deepest == ABSENT) {
+            return rows[root + (i == length ? CHILD : DEEPER)];
         }
-        if (end == length) {
-            return deepest.self;
+        int row = deepest * ROW;
+        if (rows[row + LENGTH] != end || !path.regionMatches(0, texts, rows[row + OFFSET], end)) {
+            return fileIndexExactly(path);
         }
-        return stop == length ? deepest.child : deepest.deeper;
+        return rows[row + (end == length ? SELF : i == length ? CHILD : DEEPER)];
     }
 
-    /** {@link #lookupFile} that compares every prefix as text. */
-    Grant lookupExactly(String path) {
-        Node deepest = find("/", HASH_SEED);
+    /** {@link #fileIndex} that compares every prefix as text. {@code path} is not {@code /}, and there are FILE lines. */
+    int fileIndexExactly(String path) {
+        int row = root;
         long hash = HASH_SEED;
         int i = 0;
         while (i < path.length()) {
@@ -213,55 +178,52 @@ public final class Scope {
                 i++;
             }
             for (int k = from; k < i; k++) {
-                hash = (hash ^ path.charAt(k)) * HASH_FACTOR;
+                hash = mix(hash, path.charAt(k));
             }
-            Node node = find(path.substring(0, i), hash);
-            if (node == null) {
-                return i == path.length() ? deepest.child : deepest.deeper;
+            int next = find(path, i, hash);
+            if (next == ABSENT) {
+                return rows[row + (i == path.length() ? CHILD : DEEPER)];
             }
-            deepest = node;
+            row = next;
         }
-        return deepest.self;
+        return rows[row + SELF];
     }
 
-    private static int fold(long hash) {
+    static long mix(long hash, char c) {
+        return (hash ^ c) * HASH_FACTOR;
+    }
+
+    static int fold(long hash) {
         return (int) (hash ^ (hash >>> 32));
     }
 
-    private int slot(long hash) {
-        return fold(hash) & mask;
-    }
-
-    /** The first node with this hash; null when there is none. 0 marks an empty slot, so a path that hashes to 0 is stored as 1. */
-    private Node probe(long hash) {
+    /** The slot of the first node with this hash. */
+    private int probe(long hash) {
         long key = hash == 0 ? 1 : hash;
-        int slot = slot(key);
+        int slot = fold(key) & mask;
         long found;
         while ((found = hashes[slot]) != 0) {
             if (found == key) {
-                return nodes[slot];
+                return slot;
             }
             slot = (slot + 1) & mask;
         }
-        return null;
+        return ABSENT;
     }
 
-    private Node find(String path, long hash) {
+    /** The row of the node whose path is the first {@code length} characters of {@code path}. */
+    private int find(String path, int length, long hash) {
         long key = hash == 0 ? 1 : hash;
-        int slot = slot(key);
+        int slot = fold(key) & mask;
         long found;
         while ((found = hashes[slot]) != 0) {
-            if (found == key && nodes[slot].path.equals(path)) {
-                return nodes[slot];
+            int row = slot * ROW;
+            if (found == key && rows[row + LENGTH] == length && path.regionMatches(0, texts, rows[row + OFFSET], length)) {
+                return row;
             }
             slot = (slot + 1) & mask;
         }
-        return null;
-    }
-
-    /** {@link #lookup} and {@link Grant#decide} in one. */
-    public int decide(Predicate predicate, String scheme, String path, boolean createdBySession) {
-        return lookup(scheme, path).decide(predicate, createdBySession);
+        return ABSENT;
     }
 
     /**
@@ -392,7 +354,7 @@ public final class Scope {
         }
     }
 
-    private static final class Rule {
+    static final class Rule {
         final Predicate predicate;
         final Resource resource;
         final int line;
@@ -407,146 +369,6 @@ public final class Scope {
             this.predicate = predicate;
             this.resource = resource;
             this.line = line;
-        }
-    }
-
-    /** A path that lines name or that lies above one. */
-    private static final class Node {
-        final String path;
-        final Node parent;
-        final long hash;
-        Grant self;
-        Grant child;
-        Grant deeper;
-        boolean aboveDeclared;
-        private Combination exact;
-        private Combination children;
-        private Combination subtree;
-        /** What lines say of everything below this node, own subtree lines included. */
-        private Combination inherited;
-
-        Node(String path, Node parent) {
-            this.path = path;
-            this.parent = parent;
-            long h = HASH_SEED;
-            if (parent != null) {
-                h = parent.hashed;
-                for (int i = parent.parent == null ? 0 : parent.path.length(); i < path.length(); i++) {
-                    h = (h ^ path.charAt(i)) * HASH_FACTOR;
-                }
-            }
-            this.hashed = h;
-            this.hash = h == 0 ? 1 : h;
-        }
-
-        private final long hashed;
-
-        Combination lines(Resource.Form form) {
-            if (form == Resource.Form.EXACT) {
-                return exact == null ? exact = new Combination() : exact;
-            }
-            if (form == Resource.Form.CHILDREN) {
-                return children == null ? children = new Combination() : children;
-            }
-            return subtree == null ? subtree = new Combination() : subtree;
-        }
-
-        /** Parents are compiled before their children. */
-        void compile(Grant nothing) {
-            Combination above = parent == null ? null : parent.inherited;
-            inherited = subtree == null ? above : subtree.over(above);
-            deeper = subtree == null ? (parent == null ? nothing : parent.deeper) : inherited.grant(false);
-            child = children == null ? deeper : children.over(inherited).grant(false);
-            Combination asChild = parent == null || parent.children == null ? above : parent.children.over(above);
-            Combination own = subtree == null ? asChild : subtree.over(asChild);
-            own = exact == null ? own : exact.over(own);
-            if (aboveDeclared) {
-                self = (own == null ? new Combination() : own).grant(true);
-            } else {
-                self = own == null ? nothing : own == above ? parent.deeper : own == asChild ? parent.child : own.grant(false);
-            }
-        }
-
-        void forgetLines() {
-            exact = null;
-            children = null;
-            subtree = null;
-            inherited = null;
-        }
-    }
-
-    /** Per attempted predicate, the line that decides; lines added first win over later equal ones. */
-    private static final class Combination {
-        private final int[] direct = none();
-        private final int[] implied = none();
-        private final int[] made = none();
-        private final int[] denied = none();
-        private int declared;
-
-        private static int[] none() {
-            int[] lines = new int[PREDICATES];
-            Arrays.fill(lines, NONE);
-            return lines;
-        }
-
-        void add(Rule rule, boolean deny) {
-            int p = rule.predicate.ordinal();
-            if (deny) {
-                fill(denied, Cover.stops(rule.predicate), rule.line);
-                return;
-            }
-            declared |= rule.predicate.bit();
-            if (direct[p] == NONE) {
-                direct[p] = rule.line;
-            }
-            fill(implied, Cover.allows(rule.predicate, false), rule.line);
-            fill(made, Cover.allows(rule.predicate, true), rule.line);
-        }
-
-        private static void fill(int[] lines, int covered, int line) {
-            for (int i = 0; i < PREDICATES; i++) {
-                if ((covered & 1 << i) != 0 && lines[i] == NONE) {
-                    lines[i] = line;
-                }
-            }
-        }
-
-        /** This, more specific, laid over {@code base}; either stays as it is. */
-        Combination over(Combination base) {
-            if (base == null) {
-                return this;
-            }
-            Combination c = new Combination();
-            for (int i = 0; i < PREDICATES; i++) {
-                c.direct[i] = direct[i] != NONE ? direct[i] : base.direct[i];
-                c.implied[i] = implied[i] != NONE ? implied[i] : base.implied[i];
-                c.made[i] = made[i] != NONE ? made[i] : base.made[i];
-                c.denied[i] = denied[i] != NONE ? denied[i] : base.denied[i];
-            }
-            c.declared = declared | base.declared;
-            return c;
-        }
-
-        Grant grant(boolean aboveDeclared) {
-            int[] onExisting = new int[PREDICATES];
-            int[] onCreated = new int[PREDICATES];
-            for (int i = 0; i < PREDICATES; i++) {
-                int decision;
-                if (denied[i] != NONE) {
-                    decision = FIRST_DENY - denied[i];
-                } else if (direct[i] != NONE) {
-                    decision = direct[i];
-                } else if (implied[i] != NONE) {
-                    decision = implied[i];
-                } else if (aboveDeclared && i == Predicate.DEPENDS_ON.ordinal()) {
-                    decision = ANCESTOR;
-                } else {
-                    decision = NONE;
-                }
-                onExisting[i] = decision;
-                onCreated[i] = (decision == NONE || decision == ANCESTOR) && made[i] != NONE ? made[i] : decision;
-            }
-            return new Grant(onExisting, onCreated, declared);
         }
     }
 }

@@ -174,6 +174,10 @@ class KernelModelTest {
                 trace.add(now + " " + name + " rolled back");
                 carriedOut = naive.rolledBack(name);
                 out = kernel.apply(new Command.RolledBack(key), now);
+            } else if (kind < 91 && random.nextBoolean()) {
+                trace.add(now + " " + name + " withdraws");
+                carriedOut = naive.withdraw(name);
+                out = kernel.apply(new Command.Withdraw(key), now);
             } else if (kind < 91) {
                 trace.add(now + " " + name + " announces restart");
                 carriedOut = naive.announceRestart(name);

@@ -536,6 +536,20 @@ final class NaiveKernel {
         settle();
     }
 
+    boolean withdraw(String name) {
+        S s = sessions.get(name);
+        if (s.state.isTerminal() || waiting(s) == null) {
+            return false;
+        }
+        queue.remove(waiting(s));
+        if (!s.suspended) {
+            s.state = LifeCycle.ACQUIRING;
+            afterRelease(s);
+        }
+        settle();
+        return true;
+    }
+
     boolean pause(String name) {
         S s = sessions.get(name);
         if (s.state.isTerminal()) {

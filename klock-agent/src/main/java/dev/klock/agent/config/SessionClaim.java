@@ -112,7 +112,7 @@ public final class SessionClaim {
         StringBuilder id = new StringBuilder("s");
         hex(id, System.currentTimeMillis(), 11);
         id.append('-');
-        long random = System.nanoTime() ^ ProcessHandle.current().pid() << 32 ^ System.identityHashCode(id);
+        long random = System.nanoTime() ^ (long) System.identityHashCode(id) << 32;
         random = (random ^ random >>> 33) * 0xff51afd7ed558ccdL;
         hex(id, random ^ random >>> 33, 8);
         return id.toString();

@@ -19,20 +19,24 @@ public final class Messages {
      *
      * @param attempted what was attempted
      * @param resource on what, resolved
+     * @param requested the name as the program gave it, null if it is the resource's or there is none
      * @param declared the predicates that scope lines name for it, as a mask of {@link Predicate#bit()}
      * @param denying the manifest's deny line that stops it, null if it is only not declared
      * @param nearest the nearest lines of the scope, the nearest first; may be empty
      * @param manifest the manifest's name, for places; null if there is none
      */
-    public static String violation(Predicate attempted, Resource resource, int declared, Line denying, List<Line> nearest, String manifest) {
-        StringBuilder text = new StringBuilder(256);
-        text.append("Agent attempted ").append(attempted.name()).append(" on ").append(Escapes.line(resource.toString())).append(" but ");
+    public static String violation(Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest,
+            String manifest) {
+        StringBuilder text = attempt(attempted, resource);
         if (denying != null) {
-            text.append("the manifest denies it.\n  denied by ");
+            text.append("the manifest denies it.");
+            requested(text, requested);
+            text.append("\n  denied by ");
             place(text, denying, manifest);
             return text.toString();
         }
         declared(text, declared);
+        requested(text, requested);
         text.append("\n  to allow it, add to scope: - ");
         text.append(Escapes.yaml(attempted.name().concat(" ").concat(resource.toString())));
         if (!nearest.isEmpty()) {
@@ -45,6 +49,22 @@ public final class Messages {
             }
         }
         return text.toString();
+    }
+
+    /** Why an access to klock's own home, manifest or jar is stopped in every mode. */
+    public static String ownFile(Predicate attempted, Resource resource) {
+        return attempt(attempted, resource).append("it is klock's own, which no manifest gives away.").toString();
+    }
+
+    private static StringBuilder attempt(Predicate attempted, Resource resource) {
+        return new StringBuilder(256).append("Agent attempted ").append(attempted.name()).append(" on ").append(Escapes.line(resource.toString()))
+                .append(" but ");
+    }
+
+    private static void requested(StringBuilder text, String requested) {
+        if (requested != null) {
+            text.append("\n  asked for as ").append(Escapes.line(requested));
+        }
     }
 
     private static void declared(StringBuilder text, int declared) {

@@ -464,7 +464,7 @@ public final class Observer implements Hooks {
     @Override
     public void fenced(int op, int fd) {
         State st = states.get();
-        if (st.depth != 0 || !verdicts.ended()) {
+        if (st.depth != 0) {
             return;
         }
         st.depth = 1;
@@ -497,7 +497,12 @@ public final class Observer implements Hooks {
         st.depth = 1;
         try {
             descriptors.closed(fd);
-            images.left(target.bytes());
+            Resolved moved = target.isGone() ? resolver.descriptor(fd) : null;
+            if (!target.isGone()) {
+                images.left(target.bytes());
+            } else if (moved != null && moved.path() != null) {
+                images.left(Names.bytes(moved.path()));
+            }
         } catch (RuntimeException e) {
             verdicts.failed(Op.of(op), e);
         } finally {

@@ -121,6 +121,10 @@ public final class Resolver {
         if (text.endsWith(" (deleted)") && files.mode(Names.bytes(text)) == 0) {
             return Resolved.notAFile();
         }
+        if (text.startsWith("/dev/pts/") || text.startsWith("/dev/tty") || text.equals("/dev/console")) {
+            // the terminal that standard input, output or error is
+            return Resolved.notAFile();
+        }
         return Resolved.file(text, false);
     }
 

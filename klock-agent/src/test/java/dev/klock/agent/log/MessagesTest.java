@@ -21,7 +21,7 @@ class MessagesTest {
     void violation_ofWhatIsDeclaredForLess_namesBoth() {
         Line etc = line(Predicate.CONSUMES, Resource.of("FILE", "/etc", Resource.Form.SUBTREE), 7);
         Line work = line(Predicate.MUTATES, Resource.of("FILE", "/w", Resource.Form.SUBTREE), 9);
-        assertThat(Messages.violation(Predicate.MUTATES, HOSTS, Predicate.CONSUMES.bit(), null, List.of(etc, work), "klock.yaml")).isEqualTo(
+        assertThat(Messages.violation(Predicate.MUTATES, HOSTS, null, Predicate.CONSUMES.bit(), null, List.of(etc, work), "klock.yaml")).isEqualTo(
                 "Agent attempted MUTATES on FILE:/etc/hosts but only declared CONSUMES.\n"
                         + "  to allow it, add to scope: - MUTATES FILE:/etc/hosts\n"
                         + "  nearest declared: CONSUMES FILE:/etc/** (klock.yaml:7), MUTATES FILE:/w/** (klock.yaml:9)");
@@ -29,26 +29,33 @@ class MessagesTest {
 
     @Test
     void violation_ofWhatIsNotDeclared_saysNothing() {
-        assertThat(Messages.violation(Predicate.DELETES, HOSTS, 0, null, List.of(), null)).isEqualTo(
+        assertThat(Messages.violation(Predicate.DELETES, HOSTS, null, 0, null, List.of(), null)).isEqualTo(
                 "Agent attempted DELETES on FILE:/etc/hosts but declared nothing.\n  to allow it, add to scope: - DELETES FILE:/etc/hosts");
     }
 
     @Test
     void violation_ofSeveralDeclared_namesAll() {
-        assertThat(Messages.violation(Predicate.DELETES, HOSTS, Predicate.CONSUMES.bit() | Predicate.MUTATES.bit(), null, List.of(), null))
+        assertThat(Messages.violation(Predicate.DELETES, HOSTS, null, Predicate.CONSUMES.bit() | Predicate.MUTATES.bit(), null, List.of(), null))
                 .startsWith("Agent attempted DELETES on FILE:/etc/hosts but only declared CONSUMES, MUTATES.\n");
     }
 
     @Test
     void violation_ofADenyLine_namesIt() {
-        assertThat(Messages.violation(Predicate.CONSUMES, HOSTS, Predicate.CONSUMES.bit(), line(Predicate.CONSUMES, HOSTS, 12), List.of(), "k.yaml"))
-                .isEqualTo("Agent attempted CONSUMES on FILE:/etc/hosts but the manifest denies it.\n  denied by CONSUMES FILE:/etc/hosts (k.yaml:12)");
+        assertThat(Messages.violation(Predicate.CONSUMES, HOSTS, "/w/link", Predicate.CONSUMES.bit(), line(Predicate.CONSUMES, HOSTS, 12), List.of(), "k.yaml"))
+                .isEqualTo("Agent attempted CONSUMES on FILE:/etc/hosts but the manifest denies it.\n  asked for as /w/link\n  denied by CONSUMES FILE:/etc/hosts (k.yaml:12)");
+    }
+
+    @Test
+    @Tag("J02")
+    void violation_ofKlocksOwn_saysThatNoManifestHelps() {
+        assertThat(Messages.ownFile(Predicate.MUTATES, Resource.file("/w/.klock/version")))
+                .isEqualTo("Agent attempted MUTATES on FILE:/w/.klock/version but it is klock's own, which no manifest gives away.");
     }
 
     @Test
     @Tag("D25")
     void violation_ofAHostileName_staysInItsLineAndCanBePasted() {
-        String message = Messages.violation(Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), 0, null, List.of(), null);
+        String message = Messages.violation(Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/a\\nb: \\*\\u001b but declared nothing.",
                 "  to allow it, add to scope: - \"MUTATES FILE:/w/a\\nb: \\\\*\\u001b\"");
     }

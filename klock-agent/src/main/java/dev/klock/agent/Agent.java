@@ -1,0 +1,170 @@
+package dev.klock.agent;
+
+import dev.klock.agent.backup.Backups;
+import dev.klock.agent.config.Home;
+import dev.klock.agent.config.Launch;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.Mode;
+import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.decide.Baseline;
+import dev.klock.agent.decide.Own;
+import dev.klock.agent.decide.Targets;
+import dev.klock.agent.log.Stderr;
+import dev.klock.agent.log.VerificationLog;
+import dev.klock.agent.observe.Observer;
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.agent.weave.Bridge;
+import dev.klock.agent.weave.HookTable;
+import dev.klock.agent.weave.Installation;
+import dev.klock.bridge.Fence;
+import dev.klock.bridge.HostFiles;
+import dev.klock.embedded.Acquisition;
+import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.Triple;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Manifest;
+import java.io.File;
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.nio.file.FileSystems;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Starts klock in a JVM, before {@code main}: reads the launch, weaves, takes the leases and images, and lets the program begin. If
+ * anything of that fails the JVM ends here, with one line and exit code 2 (the user's to mend), 107 (a lease) or 1 (klock's): the program
+ * never runs unprotected.
+ */
+public final class Agent {
+    private static final int EXIT_DIED = 107;
+
+    private Agent() {
+    }
+
+    /**
+     * Called once by the entry class, on the premain thread; {@code argument} is what stands behind
+     * {@code klock.jar=}, or null; {@code jar} is klock.jar.
+     */
+    public static void start(String argument, File jar, Instrumentation instrumentation) throws Exception {
+        // the default file system is initialised here, on this thread, so that no hook ever is the first to do it (FIELD G04)
+        FileSystems.getDefault();
+        try {
+            Launch launch = Launch.read(argument, LaunchEnvironment.ofProcess());
+            Stderr.level(launch.options().logLevel());
+            List<String> loosened = launch.options().loosened();
+            for (int i = 0; i < loosened.size(); i++) {
+                Stderr.announce(loosened.get(i));
+            }
+            if (launch.options().mode() != Mode.OFF) {
+                Platform.check();
+                begin(launch, jar, instrumentation);
+            }
+        } catch (UsageException e) {
+            Stderr.announce(e.getMessage());
+            Runtime.getRuntime().halt(UsageException.EXIT_CODE);
+        }
+    }
+
+    private static void begin(Launch launch, File jar, Instrumentation instrumentation) throws Exception {
+        long nowMs = System.currentTimeMillis();
+        Mode mode = launch.options().mode();
+        Manifest manifest = launch.manifest();
+        Home home = Home.open(launch.home());
+        SessionClaim claim = SessionClaim.claim(home, manifest == null ? null : manifest.sessionId());
+        String agentId = manifest == null ? agentId(launch) : manifest.agentId();
+        Bridge bridge = Bridge.open();
+        HostFiles files = bridge.files();
+        Names names = new Names(System.getProperty("sun.jnu.encoding"));
+        Resolver resolver = new Resolver(files);
+        Declared declared = Declared.of(manifest, resolver);
+        Backups backups;
+        VerificationLog log;
+        try {
+            backups = Backups.open(home.directory().toPath(), SessionClaim.fileName(claim.id()), files);
+            log = VerificationLog.open(claim.log(), claim.id(), agentId, mode.word(), mode == Mode.STRICT,
+                    manifest == null ? null : manifest.file());
+        } catch (IOException e) {
+            throw new UsageException("klock's home " + home.directory() + " cannot be written: " + e.getMessage());
+        }
+        Fence fence = new Fence();
+        Session session = new Session(launch, agentId, claim.id(), log, backups, fence);
+        Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
+        Targets targets = new Targets(declared.scope(), Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
+        Observer observer = new Observer(files, names, resolver, targets,
+                manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,
+                session, session);
+        session.observedBy(observer, targets);
+        SessionKey key = SessionKey.of(agentId, claim.id());
+        long priorityMs = manifest == null || manifest.priorityTimestamp() == Manifest.NO_TIMESTAMP ? nowMs : manifest.priorityTimestamp();
+        Leases leases = Leases.open(key, priorityMs, nowMs, session);
+        session.holds(leases);
+        if (manifest != null && mode != Mode.LEARN) {
+            take(leases, Leases.wanted(manifest, resolver), declared, launch, backups);
+        }
+        bridge.connect(instrumentation, observer, fence);
+        Installation installation = Installation.install(instrumentation, HookTable.forRelease(Runtime.version().feature()));
+        if (!installation.gaps().isEmpty()) {
+            String first = installation.gaps().get(0) + (installation.gaps().size() == 1 ? "" : " and "
+                    + (installation.gaps().size() - 1) + " more");
+            if (mode.denies()) {
+                throw new UsageException("hooks could not be installed on Java " + Runtime.version() + ": " + first
+                        + "; see java -jar klock.jar doctor");
+            }
+            Stderr.warn("hooks are missing: " + first);
+        }
+        session.begin();
+    }
+
+    /** All leases and images, or no program (K2-5, K6-8); permissive goes on without, and says so. */
+    private static void take(Leases leases, List<Triple> wanted, Declared declared, Launch launch, Backups backups)
+            throws UsageException, InterruptedException {
+        boolean strict = launch.options().mode().denies();
+        if (!wanted.isEmpty()) {
+            Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs());
+            if (!acquired.isGranted()) {
+                String why = Leases.inTheWay(acquired);
+                if (acquired.refusal() != null && strict) {
+                    throw new UsageException("the manifest's leases are refused: " + why);
+                }
+                if (strict) {
+                    Stderr.announce("no lease: " + why + "; try again later");
+                    Runtime.getRuntime().halt(EXIT_DIED);
+                }
+                Stderr.warn("runs without its leases: " + why);
+            }
+        }
+        try {
+            backups.preflight(declared.exact(), declared.trees());
+        } catch (IOException e) {
+            if (strict) {
+                throw new UsageException("the images before the start could not be made: " + e.getMessage());
+            }
+            Stderr.warn("the images before the start could not be made: " + e.getMessage());
+        }
+        leases.confirm();
+    }
+
+    private static String agentId(Launch launch) {
+        String given = launch.options().agent();
+        return given == null || given.isEmpty() ? "agent" : given;
+    }
+
+    private static Own own(Launch launch, File jar, Home home, Resolver resolver, Names names) {
+        List<String> kept = new ArrayList<>();
+        if (launch.manifestFile() != null) {
+            add(kept, launch.manifestFile(), resolver, names);
+        }
+        add(kept, jar, resolver, names);
+        String directory = resolver.resolve(names.encode(home.directory().getPath()), true).path();
+        return new Own(directory, kept.toArray(new String[0]));
+    }
+
+    private static void add(List<String> kept, File file, Resolver resolver, Names names) {
+        String real = resolver.resolve(names.encode(file.getPath()), true).path();
+        if (real != null) {
+            kept.add(real);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package dev.klock.agent;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The processes that this JVM has started, and theirs. */
+final class Children {
+    private static final int ROUNDS = 50;
+
+    private Children() {
+    }
+
+    /** Ends all descendants by force, again until none is left (a child may start another meanwhile) or half a second has passed. */
+    static void end() {
+        for (int round = 0; round < ROUNDS; round++) {
+            List<ProcessHandle> alive = ProcessHandle.current().descendants().filter(ProcessHandle::isAlive).collect(Collectors.toList());
+            if (alive.isEmpty()) {
+                return;
+            }
+            for (ProcessHandle child : alive) {
+                child.destroyForcibly();
+            }
+            Guard.pause(10);
+        }
+    }
+}

@@ -1,0 +1,380 @@
+package dev.klock.agent;
+
+import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.RollbackReport;
+import dev.klock.agent.config.Launch;
+import dev.klock.agent.config.Mode;
+import dev.klock.agent.decide.Target;
+import dev.klock.agent.decide.Targets;
+import dev.klock.agent.log.Decision;
+import dev.klock.agent.log.Denials;
+import dev.klock.agent.log.Event;
+import dev.klock.agent.log.Messages;
+import dev.klock.agent.log.Stderr;
+import dev.klock.agent.log.Summary;
+import dev.klock.agent.log.VerificationLog;
+import dev.klock.agent.observe.Denial;
+import dev.klock.agent.observe.Ending;
+import dev.klock.agent.observe.Observer;
+import dev.klock.agent.observe.Op;
+import dev.klock.agent.observe.Trail;
+import dev.klock.agent.observe.Verdicts;
+import dev.klock.bridge.Fence;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Scope;
+import dev.klock.resource.Resource;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The life of one enforced session: what its mode makes of a violation, and how it ends.
+ *
+ * <p>After a violation in strict the session's state is the enforcement, not the error that the program was thrown: {@link #ended} is
+ * true for every later hook, the {@link Fence} stops writes through streams that were open before, and the {@link Guard}, a thread of
+ * klock's own that holds none of the program's locks, ends the children, waits for operations under way, rolls back, and halts the JVM.
+ * A program that swallows the error, calls {@code System.exit}, or hangs changes nothing of that (K6-5).
+ *
+ * <p>Ways to end: completed (the program ended), aborted (violation: rolled back, 108), lease lost (changes kept, 109; C45). Exactly one
+ * is taken, decided by one compare-and-set.
+ */
+final class Session implements Verdicts, Trail, Ending {
+    /** What the JVM ends with when strict aborts the session. */
+    static final int EXIT_ABORTED = 108;
+    /** What the JVM ends with when a lease is lost. */
+    static final int EXIT_LEASE_LOST = 109;
+
+    private static final int OPEN = 0;
+    private static final int STOPPING = 1;
+    private static final int OVER = 2;
+    private static final Predicate[] PREDICATES = Predicate.values();
+
+    private final Launch launch;
+    private final Mode mode;
+    private final String agentId;
+    private final String sessionId;
+    private final List<Line> scopeLines;
+    private final List<Line> denyLines;
+    private final boolean[] used;
+    private final VerificationLog log;
+    private final Backups backups;
+    private final Fence fence;
+    private final Denials denials = new Denials();
+    private final List<String> violated = new ArrayList<>();
+    private final AtomicInteger state = new AtomicInteger(OPEN);
+    private final Guard guard;
+    private volatile boolean ended;
+    private volatile String stopReason;
+    private volatile int stopCode;
+    private Leases leases;
+    private Observer observer;
+    private Targets targets;
+
+    Session(Launch launch, String agentId, String sessionId, VerificationLog log, Backups backups, Fence fence) {
+        this.launch = launch;
+        this.mode = launch.options().mode();
+        this.agentId = agentId;
+        this.sessionId = sessionId;
+        this.scopeLines = launch.manifest() == null ? new ArrayList<>() : launch.manifest().scope();
+        this.denyLines = launch.manifest() == null ? new ArrayList<>() : launch.manifest().deny();
+        this.used = new boolean[scopeLines.size()];
+        this.log = log;
+        this.backups = backups;
+        this.fence = fence;
+        this.guard = new Guard(this);
+    }
+
+    /** Ends the construction: the observer needs the session and the session the observer. */
+    void observedBy(Observer newObserver, Targets newTargets) {
+        observer = newObserver;
+        targets = newTargets;
+    }
+
+    void holds(Leases newLeases) {
+        leases = newLeases;
+    }
+
+    /** From here on the guard flushes the log and carries out an abort. */
+    void begin() {
+        guard.start();
+    }
+
+    Observer observer() {
+        return observer;
+    }
+
+    // ---- verdicts
+
+    @Override
+    public boolean ended() {
+        return ended;
+    }
+
+    @Override
+    public boolean denied(Denial denial) {
+        boolean stops = mode.denies() || denial.isProtected();
+        if (ended) {
+            return stops;
+        }
+        Resource resource = resource(denial);
+        Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
+        if (decision == Decision.WARN && launch.options().amend() && leases.amend(denial.predicate(), resource)) {
+            record(denial, resource, Decision.ALLOW, "lease");
+            return false;
+        }
+        record(denial, resource, decision, decidedBy(denial.decision()));
+        if (decision == Decision.LEARN) {
+            return false;
+        }
+        String text = denial.predicate().name() + ' ' + resource;
+        long times = denials.count(agentId, denial.predicate(), resource, message(denial), decision == Decision.WARN);
+        if (times <= 1) {
+            synchronized (violated) {
+                if (times == 1) {
+                    violated.add(text);
+                }
+            }
+        }
+        if (mode == Mode.STRICT && stops) {
+            stop("aborted", EXIT_ABORTED);
+        } else if (mode == Mode.BLOCK && times >= launch.options().denialsLimit()) {
+            Stderr.error(text + " was attempted " + times + " times although it is denied: the session ends");
+            stop("aborted", EXIT_ABORTED);
+        }
+        return stops;
+    }
+
+    @Override
+    public boolean unsaved(Denial access, IOException cause) {
+        Stderr.error("the image of " + access.resource() + " could not be made before it changes: " + cause.getMessage()
+                + (mode.denies() ? "; the change is refused" : "; it cannot be undone"));
+        return mode.denies();
+    }
+
+    @Override
+    public boolean failed(Op op, Throwable cause) {
+        Stderr.error("klock failed while it judged " + op.name().toLowerCase(Locale.ROOT) + ": " + cause
+                + (mode.denies() ? "; the operation is refused" : ""));
+        return mode.denies();
+    }
+
+    // ---- trail
+
+    @Override
+    public void first(Target target, Predicate predicate, int decision, String requested) {
+        if (decision >= 0 && decision < used.length) {
+            used[decision] = true;
+        }
+        Resource resource = Resource.of(target.scheme(), target.path(), Resource.Form.EXACT);
+        log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(), null, predicate, resource,
+                differing(requested, target.path()), Decision.ALLOW, decidedBy(decision), null));
+    }
+
+    @Override
+    public void retired(Target target) {
+        repeats(target);
+    }
+
+    /** One record for the accesses that followed the first of each kind. */
+    private void repeats(Target target) {
+        for (int i = 0; i < PREDICATES.length; i++) {
+            long more = target.count(PREDICATES[i]) - 1;
+            if (more > 0) {
+                Resource resource = Resource.of(target.scheme(), target.path(), Resource.Form.EXACT);
+                log.record(new Event(System.currentTimeMillis(), agentId, null, null, PREDICATES[i], resource, null, Decision.ALLOW,
+                        decidedBy(target.decide(PREDICATES[i])), null, more));
+            }
+        }
+    }
+
+    // ---- the end
+
+    @Override
+    public void halting(int status) {
+        complete(status);
+    }
+
+    @Override
+    public void ending() {
+        complete(0);
+    }
+
+    /** The program has ended by itself. If the session is being aborted, the calling thread waits here until the guard halts the JVM. */
+    private void complete(int status) {
+        if (!state.compareAndSet(OPEN, OVER)) {
+            if (state.get() == STOPPING) {
+                guard.await();
+            }
+            return;
+        }
+        ended = true;
+        String end = "completed";
+        try {
+            backups.done();
+        } catch (IOException e) {
+            Stderr.error("the session's backups could not be closed: " + e.getMessage());
+        }
+        leases.release();
+        close(end, status, null);
+    }
+
+    /** Begins the end from any thread; the guard does the rest. Returns at once. */
+    void stop(String reason, int exitCode) {
+        stopReason = reason;
+        stopCode = exitCode;
+        if (state.compareAndSet(OPEN, STOPPING)) {
+            ended = true;
+            fence.raised = true;
+            guard.wake();
+        }
+    }
+
+    boolean isStopping() {
+        return state.get() == STOPPING;
+    }
+
+    /** Called by the guard again and again while the session is open. */
+    void tick() {
+        log.flush();
+        backups.flush();
+    }
+
+    /** Called by the guard once the session is stopping: everything up to, but not including, the halt. Answers the exit code. */
+    int wind() {
+        int code = stopCode;
+        Children.end();
+        boolean quiet = awaitQuiet();
+        RollbackReport report = null;
+        if (code == EXIT_LEASE_LOST) {
+            try {
+                backups.keep();
+            } catch (IOException e) {
+                Stderr.error("the session's backups could not be closed: " + e.getMessage());
+            }
+        } else {
+            report = backups.rollback();
+            if (!quiet) {
+                report = backups.rollback();
+            }
+        }
+        leases.abort();
+        close(stopReason, code, report);
+        return code;
+    }
+
+    /** Waits until no operation is between its decision and its end, so that nothing changes behind the rollback; false if one does not end. */
+    private boolean awaitQuiet() {
+        long deadline = System.nanoTime() + Guard.QUIET_NS;
+        while (observer.inMutation() > 0) {
+            if (System.nanoTime() - deadline > 0) {
+                Stderr.warn("an operation of the program has not ended; what it changes from here on is not rolled back");
+                return false;
+            }
+            Guard.pause(1);
+        }
+        return true;
+    }
+
+    private void close(String end, int code, RollbackReport report) {
+        Target[] all = targets.all();
+        for (int i = 0; i < all.length; i++) {
+            repeats(all[i]);
+        }
+        List<String> declared = new ArrayList<>();
+        List<String> usedLines = new ArrayList<>();
+        List<String> unused = new ArrayList<>();
+        for (int i = 0; i < used.length; i++) {
+            String line = scopeLines.get(i).toString();
+            declared.add(line);
+            (used[i] ? usedLines : unused).add(line);
+        }
+        List<String> back = new ArrayList<>();
+        List<String> conflicts = new ArrayList<>();
+        if (report != null) {
+            for (RollbackReport.Entry entry : report.entries()) {
+                switch (entry.outcome()) {
+                    case RESTORED:
+                    case REMOVED:
+                        back.add(Resource.file(entry.name()).toString());
+                        break;
+                    case UNCHANGED:
+                        break;
+                    default:
+                        conflicts.add(Resource.file(entry.name()) + " (" + entry.detail() + ")");
+                        break;
+                }
+            }
+        }
+        List<String> violations;
+        synchronized (violated) {
+            violations = new ArrayList<>(violated);
+        }
+        denials.sayRepeats(!mode.denies());
+        for (int i = 0; i < conflicts.size(); i++) {
+            Stderr.error("not rolled back: " + conflicts.get(i));
+        }
+        Summary summary = new Summary(end, code, declared, usedLines, unused, violations, back, conflicts);
+        log.close(summary);
+        Stderr.announce(Messages.end(agentId, sessionId, mode.word(), summary, log));
+    }
+
+    // ---- texts
+
+    private void record(Denial denial, Resource resource, Decision decision, String decidedBy) {
+        log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
+                denial.op().name().toLowerCase(Locale.ROOT), denial.predicate(), resource,
+                differing(denial.requested(), denial.target().path()), decision, decidedBy, caller()));
+    }
+
+    private static Resource resource(Denial denial) {
+        return Resource.of(denial.target().scheme(), denial.target().path(),
+                denial.isTree() ? Resource.Form.SUBTREE : Resource.Form.EXACT);
+    }
+
+    private String message(Denial denial) {
+        return denial.message();
+    }
+
+    private String decidedBy(int decision) {
+        if (decision >= 0 && decision < scopeLines.size()) {
+            return place(scopeLines.get(decision));
+        }
+        if (decision == Target.BASELINE) {
+            return "baseline";
+        }
+        if (decision == Target.PROTECTED) {
+            return "klock";
+        }
+        if (Scope.isDenied(decision) && Scope.denyLine(decision) < denyLines.size()) {
+            return place(denyLines.get(Scope.denyLine(decision)));
+        }
+        if (decision == Scope.ANCESTOR || decision == Target.REPLACING) {
+            return "manifest";
+        }
+        return "mode";
+    }
+
+    private String place(Line line) {
+        return launch.manifest().file() + ':' + line.line();
+    }
+
+    private static String differing(String requested, String path) {
+        return requested == null || requested.equals(path) ? null : requested;
+    }
+
+    /** The first frame that is neither the JDK's nor klock's. */
+    private static String caller() {
+        StackTraceElement[] frames = new Throwable().getStackTrace();
+        for (int i = 0; i < frames.length; i++) {
+            String module = frames[i].getModuleName();
+            boolean jdk = module != null && (module.startsWith("java.") || module.startsWith("jdk."));
+            if (!jdk && !"klock".equals(frames[i].getClassLoaderName())) {
+                return frames[i].toString();
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,57 @@
+package dev.klock.agent.config;
+
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.Resolved;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Scope;
+import dev.klock.resource.Resource;
+import java.util.List;
+
+/** Makes a manifest's lines, which are names, into a scope over the objects that those names lead to when the session starts. */
+public final class DeclaredScope {
+    private DeclaredScope() {
+    }
+
+    /**
+     * The scope of a manifest: line indices are those of {@link Manifest#scope} and {@link Manifest#deny}.
+     *
+     * <p>A FILE or PROCESS line counts for the object its name leads to and, where the name itself is a link, for that link too: who may
+     * read {@code /etc/localtime} needs the file behind it, and who may remove a link removes the link. A name that leads in a circle
+     * stays as it is written.
+     */
+    public static Scope of(Manifest manifest, Resolver resolver) {
+        Scope.Builder builder = Scope.builder();
+        List<Line> scope = manifest.scope();
+        for (int i = 0; i < scope.size(); i++) {
+            Line line = scope.get(i);
+            Resource object = object(line.resource(), resolver, true);
+            Resource name = object(line.resource(), resolver, false);
+            builder.allow(line.predicate(), object, i);
+            if (!name.equals(object)) {
+                builder.allow(line.predicate(), name, i);
+            }
+        }
+        List<Line> deny = manifest.deny();
+        for (int i = 0; i < deny.size(); i++) {
+            Line line = deny.get(i);
+            Resource object = object(line.resource(), resolver, true);
+            Resource name = object(line.resource(), resolver, false);
+            builder.deny(line.predicate(), object, i);
+            if (!name.equals(object)) {
+                builder.deny(line.predicate(), name, i);
+            }
+        }
+        return builder.build();
+    }
+
+    private static Resource object(Resource resource, Resolver resolver, boolean follow) {
+        String scheme = resource.scheme();
+        if (!scheme.equals("FILE") && !scheme.equals("PROCESS") || !resource.path().startsWith("/")) {
+            return resource;
+        }
+        Resolved resolved = resolver.resolve(Names.ofText(resource.path()), "/", follow);
+        return resolved.path() == null ? resource : Resource.of(scheme, Names.text(resolved.path()), resource.form());
+    }
+}

@@ -1,0 +1,59 @@
+package dev.klock.agent.resolve;
+
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The machine's file system by way of java.nio.file, for names that are UTF-8; counts its system calls. */
+public final class TestHostFiles implements HostFiles {
+    public final AtomicInteger linksRead = new AtomicInteger();
+    public final AtomicInteger modesRead = new AtomicInteger();
+    private volatile byte[] workingDirectory = bytes(Path.of("").toAbsolutePath().toString());
+
+    public static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    public void workingDirectory(String directory) {
+        workingDirectory = bytes(directory);
+    }
+
+    @Override
+    public Path path(byte[] name) {
+        return Path.of(new String(name, StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public byte[] name(Path path) {
+        return bytes(path.toString());
+    }
+
+    @Override
+    public byte[] readLink(byte[] name) {
+        linksRead.incrementAndGet();
+        try {
+            return name(Files.readSymbolicLink(path(name)));
+        } catch (IOException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    @Override
+    public int mode(byte[] name) {
+        modesRead.incrementAndGet();
+        try {
+            return (Integer) Files.getAttribute(path(name), "unix:mode", LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException | RuntimeException e) {
+            return 0;
+        }
+    }
+
+    @Override
+    public byte[] workingDirectory() {
+        return workingDirectory;
+    }
+}

@@ -1,0 +1,419 @@
+package dev.klock.embedded;
+
+import dev.klock.kernel.Change;
+import dev.klock.kernel.Command;
+import dev.klock.kernel.Conflict;
+import dev.klock.kernel.Event;
+import dev.klock.kernel.Kernel;
+import dev.klock.kernel.KernelOptions;
+import dev.klock.kernel.Lease;
+import dev.klock.kernel.LifeCycle;
+import dev.klock.kernel.Outcome;
+import dev.klock.kernel.Refusal;
+import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.Verdict;
+import dev.klock.resource.Resource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The kernel for the agents of one JVM. Thread-safe.
+ *
+ * <p>One lock guards the state machine and the sessions' bookkeeping; it is held for microseconds, never while anybody's code runs, and no
+ * other lock is taken under it. It is a {@link ReentrantLock}, so a virtual thread that waits leaves its carrier. One daemon thread,
+ * started with the first session, sends heartbeats, lets time pass for those who wait, and calls listeners.
+ *
+ * <p>The clock is monotonic: it starts at the wall-clock time of the kernel's making and does not follow when that is set.
+ */
+public final class EmbeddedKernel implements AutoCloseable {
+    /** Something to be told to somebody once the lock is free. */
+    private static final class Notice {
+        final Event event;
+        final EmbeddedSession session;
+        final CompletableFuture<Acquisition> future;
+        final Acquisition result;
+
+        Notice(Event event, EmbeddedSession session, CompletableFuture<Acquisition> future, Acquisition result) {
+            this.event = event;
+            this.session = session;
+            this.future = future;
+            this.result = result;
+        }
+    }
+
+    final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final Kernel kernel;
+    private final EventSink sink;
+    private final long startNanos;
+    private final long startMs;
+    private final HashMap<SessionKey, EmbeddedSession> sessions = new HashMap<>();
+    private final ArrayDeque<Notice> notices = new ArrayDeque<>();
+    private Keeper keeper;
+    private long keeperWakesNanos;
+    private boolean closed;
+
+    /**
+     * @param startMs the time at which the kernel's clock starts, milliseconds since 1970
+     * @param sink is told everything that happens; may be {@code null}
+     */
+    public EmbeddedKernel(KernelOptions options, long startMs, EventSink sink) {
+        this.startMs = startMs;
+        this.startNanos = System.nanoTime();
+        this.kernel = new Kernel(options, startMs);
+        this.sink = sink;
+    }
+
+    /**
+     * Opens a session. {@code priorityMs} is trusted: whoever lets others choose it checks it first (K8-10).
+     *
+     * @param priorityMs its age, milliseconds since 1970; smaller is older
+     * @param health asked before each heartbeat; {@code null} for "alive until closed"
+     * @param listener may be {@code null}
+     * @throws IllegalArgumentException if the kernel refuses the registration; the message says why
+     */
+    public EmbeddedSession open(SessionKey key, long priorityMs, Health health, SessionListener listener) {
+        return open(new Command.Register(key, priorityMs, true, 0, false, true, true), health, listener);
+    }
+
+    /** As {@link #open(SessionKey, long, Health, SessionListener)}, with all that a registration can say. */
+    public EmbeddedSession open(Command.Register register, Health health, SessionListener listener) {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("the kernel is closed");
+            }
+            EmbeddedSession known = sessions.get(register.session());
+            if (known != null && known.state() != null && !known.state().isTerminal()) {
+                throw new IllegalArgumentException("session " + register.session() + " is open already");
+            }
+            Outcome out = apply(register);
+            if (out.isRefused()) {
+                throw new IllegalArgumentException(out.refusal().message());
+            }
+            EmbeddedSession s = new EmbeddedSession(this, register.session(), out.priorityMs(), health, listener);
+            sessions.put(s.key, s);
+            s.nextBeatNanos = nanos() + TimeUnit.MINUTES.toNanos(1);
+            if (keeper == null) {
+                keeper = new Keeper();
+                keeper.start();
+            }
+            return s;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Carries out any command now. */
+    public Outcome perform(Command command) {
+        lock.lock();
+        try {
+            return apply(command);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public LifeCycle state(SessionKey session) {
+        lock.lock();
+        try {
+            return kernel.state(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public List<Lease> leasesOf(SessionKey session) {
+        lock.lock();
+        try {
+            return kernel.leasesOf(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Who holds what overlaps {@code resource} (K7-6). */
+    public List<Lease> holders(String namespace, Resource resource) {
+        lock.lock();
+        try {
+            return kernel.holders(namespace, resource);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Who waits, first come first. */
+    public List<SessionKey> queue() {
+        lock.lock();
+        try {
+            return kernel.queue();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the session's waiting manifest waits for. */
+    public List<Conflict> blockers(SessionKey session) {
+        lock.lock();
+        try {
+            return kernel.blockers(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the daemon thread; whoever still waits gets PAUSED. Leases are not released: nothing can be asked any more. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            for (EmbeddedSession s : sessions.values()) {
+                if (s.waiter != null) {
+                    finish(s, new Acquisition(Verdict.PAUSED, false, List.of(), List.of(), List.of(), 0, null));
+                }
+            }
+            work.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void close(EmbeddedSession s) {
+        lock.lock();
+        try {
+            LifeCycle state = kernel.state(s.key);
+            if (state != null && !state.isTerminal()) {
+                if (apply(new Command.Complete(s.key)).isRefused()) {
+                    apply(new Command.Abort(s.key, "closed while " + state));
+                }
+            }
+            // no more heartbeats: a rollback that nobody finishes blocks others for one time to live, not for ever
+            sessions.remove(s.key, s);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long nanos() {
+        return System.nanoTime();
+    }
+
+    private long nowMs(long nanos) {
+        return startMs + (nanos - startNanos) / 1_000_000;
+    }
+
+    /** Under the lock: carries out a command, and passes on what came of it. */
+    Outcome apply(Command command) {
+        long now = nanos();
+        Outcome out = kernel.apply(command, Math.max(nowMs(now), kernel.nowMs()));
+        List<Event> events = out.events();
+        for (int i = 0; i < events.size(); i++) {
+            handle(events.get(i), out);
+        }
+        if (command instanceof Command.Heartbeat && !out.isRefused()) {
+            EmbeddedSession s = sessions.get(((Command.Heartbeat) command).session());
+            if (s != null) {
+                s.leasesChanged(kernel.leasesOf(s.key), now, kernel.nowMs());
+            }
+        }
+        if (!notices.isEmpty() || dueNanos(now) - keeperWakesNanos < 0) {
+            work.signal();
+        }
+        return out;
+    }
+
+    private void handle(Event e, Outcome out) {
+        EmbeddedSession s = sessions.get(e.session());
+        boolean tell = sink != null;
+        if (s != null) {
+            Event.Kind kind = e.kind();
+            if (kind == Event.Kind.LEASE_GRANTED) {
+                leasesChanged(s);
+                if (e.request() != 0 && s.waiter != null) {
+                    finish(s, new Acquisition(Verdict.GRANTED, false, e.leases(), List.of(), observed(e, out), 0, null));
+                }
+            } else if (kind == Event.Kind.DIED || kind == Event.Kind.WAIT_TIMED_OUT || kind == Event.Kind.WAIT_WITHDRAWN) {
+                if (e.request() != 0 && s.waiter != null) {
+                    boolean timedOut = kind == Event.Kind.WAIT_TIMED_OUT;
+                    Verdict verdict = kind == Event.Kind.WAIT_WITHDRAWN ? Verdict.PAUSED : Verdict.DIE;
+                    finish(s, new Acquisition(verdict, timedOut, List.of(), e.conflicts(), List.of(), 0, null));
+                }
+            } else if (kind == Event.Kind.LEASE_EXPIRED || kind == Event.Kind.LEASE_REVOKED) {
+                leasesChanged(s);
+                tell |= s.listener != null;
+            } else if (kind == Event.Kind.LEASE_FREED) {
+                leasesChanged(s);
+            } else if (kind == Event.Kind.OBSERVATION_UPDATE) {
+                tell |= s.listener != null;
+            }
+        }
+        if (tell) {
+            notices.add(new Notice(e, s, null, null));
+        }
+    }
+
+    /** The observation update that goes with a grant from the queue: it follows it among the events of the same command. */
+    private static List<Change> observed(Event granted, Outcome out) {
+        for (Event e : out.events()) {
+            if (e.kind() == Event.Kind.OBSERVATION_UPDATE && e.session().equals(granted.session())) {
+                return e.changes();
+            }
+        }
+        return List.of();
+    }
+
+    private void leasesChanged(EmbeddedSession s) {
+        s.leasesChanged(kernel.leasesOf(s.key), nanos(), kernel.nowMs());
+    }
+
+    private void finish(EmbeddedSession s, Acquisition result) {
+        EmbeddedSession.Waiter w = s.waiter;
+        s.waiter = null;
+        w.result = result;
+        if (w.done != null) {
+            w.done.signalAll();
+        } else {
+            notices.add(new Notice(null, s, w.future, result));
+        }
+    }
+
+    /** Under the lock: when the daemon thread has something to do next. */
+    private long wakeNanos() {
+        long wake = dueNanos(nanos());
+        for (EmbeddedSession s : sessions.values()) {
+            if (s.nextBeatNanos - wake < 0) {
+                wake = s.nextBeatNanos;
+            }
+        }
+        return wake;
+    }
+
+    /** Under the lock: when time next brings something, or in an hour. */
+    private long dueNanos(long now) {
+        long due = kernel.nextDueMs();
+        long inAnHour = now + TimeUnit.HOURS.toNanos(1);
+        if (due == Long.MAX_VALUE) {
+            return inAnHour;
+        }
+        long nanos = startNanos + (due - startMs) * 1_000_000;
+        return nanos - inAnHour < 0 ? nanos : inAnHour;
+    }
+
+    /** Under the lock: a session wants its heartbeat earlier than before. */
+    void beatEarlier(EmbeddedSession s) {
+        if (s.nextBeatNanos - keeperWakesNanos < 0) {
+            work.signal();
+        }
+    }
+
+    /** Heartbeats, the passing of time, and calls to listeners. */
+    private final class Keeper extends Thread {
+        Keeper() {
+            super("klock-kernel");
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            ArrayList<Notice> tell = new ArrayList<>();
+            ArrayList<EmbeddedSession> beat = new ArrayList<>();
+            while (true) {
+                lock.lock();
+                try {
+                    while (notices.isEmpty() && !closed) {
+                        long wake = wakeNanos();
+                        long left = wake - nanos();
+                        if (left <= 0) {
+                            break;
+                        }
+                        keeperWakesNanos = wake;
+                        work.awaitNanos(left);
+                    }
+                    if (closed && notices.isEmpty()) {
+                        return;
+                    }
+                    for (EmbeddedSession s : sessions.values()) {
+                        if (nanos() - s.nextBeatNanos >= 0) {
+                            beat.add(s);
+                            long everyMs = s.shortestTtlMs == 0 ? 60_000 : Math.max(1, s.shortestTtlMs / 3);
+                            s.nextBeatNanos = nanos() + everyMs * 1_000_000;
+                        }
+                    }
+                } catch (InterruptedException e) {
+                    // nobody interrupts this thread for a reason of ours
+                } finally {
+                    lock.unlock();
+                }
+                for (int i = 0; i < beat.size(); i++) {
+                    EmbeddedSession s = beat.get(i);
+                    if (isAlive(s.health)) {
+                        Outcome out = perform(new Command.Heartbeat(s.key, null));
+                        if (out.isRefused() && out.refusal().code() != Refusal.Code.SESSION_ENDED) {
+                            stop(s);
+                        }
+                    }
+                }
+                beat.clear();
+                lock.lock();
+                try {
+                    apply(new Command.Expire());
+                    tell.addAll(notices);
+                    notices.clear();
+                } finally {
+                    lock.unlock();
+                }
+                for (int i = 0; i < tell.size(); i++) {
+                    tell(tell.get(i));
+                }
+                tell.clear();
+            }
+        }
+
+        private void stop(EmbeddedSession s) {
+            lock.lock();
+            try {
+                sessions.remove(s.key, s);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private boolean isAlive(Health health) {
+            try {
+                return health == null || health.isAlive();
+            } catch (Throwable t) {
+                return false;
+            }
+        }
+
+        private void tell(Notice n) {
+            try {
+                if (n.future != null) {
+                    n.future.complete(n.result);
+                    return;
+                }
+                if (sink != null) {
+                    sink.event(n.event);
+                }
+                if (n.session != null && n.session.listener != null) {
+                    if (n.event.kind() == Event.Kind.LEASE_EXPIRED || n.event.kind() == Event.Kind.LEASE_REVOKED) {
+                        for (Lease lease : n.event.leases()) {
+                            n.session.listener.leaseLost(lease);
+                        }
+                    } else if (n.event.kind() == Event.Kind.OBSERVATION_UPDATE) {
+                        n.session.listener.observationUpdate(n.event.changes());
+                    }
+                }
+            } catch (Throwable t) {
+                // a listener's failure is its own; heartbeats must go on
+            }
+        }
+    }
+}

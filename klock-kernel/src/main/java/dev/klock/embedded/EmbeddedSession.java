@@ -1,0 +1,261 @@
+package dev.klock.embedded;
+
+import dev.klock.kernel.Backoff;
+import dev.klock.kernel.Command;
+import dev.klock.kernel.Lease;
+import dev.klock.kernel.LifeCycle;
+import dev.klock.kernel.Limits;
+import dev.klock.kernel.Outcome;
+import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.Triple;
+import dev.klock.kernel.Verdict;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.random.RandomGenerator;
+
+/**
+ * One agent's session with an {@link EmbeddedKernel}. Thread-safe; only one manifest of a session can wait at a time.
+ *
+ * <p>Its leases are renewed at a third of their time to live (K3-10) as long as its {@link Health} says so. Closing it ends it well if it
+ * is still going; after {@link #abort} closing does nothing more.
+ */
+public final class EmbeddedSession implements AutoCloseable {
+    final EmbeddedKernel kernel;
+    final SessionKey key;
+    final Health health;
+    final SessionListener listener;
+    final long priorityMs;
+
+    /** Who waits for the manifest in the queue; guarded by the kernel's lock, like the next two. */
+    Waiter waiter;
+
+    /** When the next heartbeat is due, nanoseconds of the kernel's clock. */
+    long nextBeatNanos;
+
+    /** The shortest time to live of its leases, milliseconds; 0 without leases. */
+    long shortestTtlMs;
+
+    private volatile long validUntilNanos;
+    private volatile boolean valid;
+
+    EmbeddedSession(EmbeddedKernel kernel, SessionKey key, long priorityMs, Health health, SessionListener listener) {
+        this.kernel = kernel;
+        this.key = key;
+        this.priorityMs = priorityMs;
+        this.health = health;
+        this.listener = listener;
+    }
+
+    /** Somebody who waits: a thread or a future. */
+    static final class Waiter {
+        final Condition done;
+        final CompletableFuture<Acquisition> future;
+        Acquisition result;
+
+        Waiter(Condition done, CompletableFuture<Acquisition> future) {
+            this.done = done;
+            this.future = future;
+        }
+    }
+
+    public SessionKey key() {
+        return key;
+    }
+
+    /** The timestamp that gives its age, milliseconds since 1970. */
+    public long priorityMs() {
+        return priorityMs;
+    }
+
+    /**
+     * Asks for a manifest and waits for it at most {@code waitMs} milliseconds (K4-2). After DIE everything the session held is gone or
+     * rolling back (C43): roll back, call {@link #rolledBack}, back off, try again.
+     *
+     * @param ttlMs time to live of the leases, milliseconds; 0 for the default
+     * @param reserve whether the leases start PENDING until {@link #confirm} (C50)
+     * @throws InterruptedException if the thread is interrupted while it waits; the manifest is taken back, unless it was granted just
+     *     then: in that case the call returns and the thread stays interrupted
+     */
+    public Acquisition acquire(List<Triple> triples, long waitMs, long ttlMs, boolean reserve) throws InterruptedException {
+        Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
+        kernel.lock.lock();
+        try {
+            Outcome out = kernel.apply(submit);
+            if (out.verdict() != Verdict.WAIT) {
+                return acquisition(out);
+            }
+            Waiter w = new Waiter(kernel.lock.newCondition(), null);
+            waiter = w;
+            long deadline = kernel.nanos() + TimeUnit.MILLISECONDS.toNanos(Math.min(waitMs, Limits.MAX_WAIT_MS));
+            try {
+                while (w.result == null) {
+                    long left = deadline - kernel.nanos();
+                    if (left > 0) {
+                        w.done.awaitNanos(left);
+                    } else {
+                        // the kernel's clock counts whole milliseconds, so it may need one more
+                        kernel.apply(new Command.Expire());
+                        if (w.result == null) {
+                            w.done.awaitNanos(TimeUnit.MILLISECONDS.toNanos(1));
+                        }
+                    }
+                }
+                return w.result;
+            } catch (InterruptedException e) {
+                if (w.result != null) {
+                    Thread.currentThread().interrupt();
+                    return w.result;
+                }
+                waiter = null;
+                kernel.apply(new Command.Withdraw(key));
+                throw e;
+            }
+        } finally {
+            kernel.lock.unlock();
+        }
+    }
+
+    /** As {@link #acquire}, but returns at once; the future completes on a thread of the kernel's or of whoever frees what is waited for. */
+    public CompletableFuture<Acquisition> acquireLater(List<Triple> triples, long waitMs, long ttlMs, boolean reserve) {
+        Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
+        CompletableFuture<Acquisition> future = new CompletableFuture<>();
+        Acquisition now = null;
+        kernel.lock.lock();
+        try {
+            Outcome out = kernel.apply(submit);
+            if (out.verdict() == Verdict.WAIT) {
+                waiter = new Waiter(null, future);
+            } else {
+                now = acquisition(out);
+            }
+        } finally {
+            kernel.lock.unlock();
+        }
+        if (now != null) {
+            future.complete(now);
+        }
+        return future;
+    }
+
+    /**
+     * Asks again after each DIE, with the session's first timestamp (K4-7) and a growing delay (K4-13), until granted, refused, or
+     * {@code totalMs} milliseconds have gone by. Only for sessions that hold nothing to roll back.
+     */
+    public Acquisition acquireRetrying(
+            List<Triple> triples, long totalMs, long ttlMs, boolean reserve, Backoff backoff, RandomGenerator random)
+            throws InterruptedException {
+        long deadline = kernel.nanos() + TimeUnit.MILLISECONDS.toNanos(totalMs);
+        for (int attempts = 0; ; attempts++) {
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - kernel.nanos());
+            Acquisition a = acquire(triples, Math.max(0, leftMs), ttlMs, reserve);
+            long delayMs = backoff.delayMs(attempts, random.nextDouble());
+            if (a.isGranted() || a.refusal() != null || deadline - kernel.nanos() <= TimeUnit.MILLISECONDS.toNanos(delayMs)) {
+                return a;
+            }
+            Thread.sleep(delayMs);
+        }
+    }
+
+    private static Acquisition acquisition(Outcome out) {
+        return new Acquisition(
+                out.verdict(), false, out.leases(), out.conflicts(), out.changes(), out.retryAfterMs(), out.refusal());
+    }
+
+    /** What {@link #acquire} would answer now; changes nothing. */
+    public Outcome dryRun(List<Triple> triples) {
+        return kernel.perform(new Command.DryRun(key, triples));
+    }
+
+    /** The pre-images are safe: PENDING leases become ACTIVE (C50). */
+    public Outcome confirm() {
+        return kernel.perform(new Command.Confirm(key, null));
+    }
+
+    /** Gives leases back (K3-13). */
+    public Outcome release(List<Lease> leases) {
+        long[] numbers = new long[leases.size()];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = leases.get(i).fencingToken();
+        }
+        return kernel.perform(new Command.Release(key, numbers));
+    }
+
+    /** Gives every lease back, those that roll back included. */
+    public Outcome releaseAll() {
+        return kernel.perform(new Command.Release(key, null));
+    }
+
+    /** The rollback after DIE or {@link #abort} is done; what blocked for its sake goes to whoever waits. */
+    public Outcome rolledBack() {
+        return kernel.perform(new Command.RolledBack(key));
+    }
+
+    /** The session has failed. Writing leases block until {@link #rolledBack}. */
+    public Outcome abort(String reason) {
+        return kernel.perform(new Command.Abort(key, reason));
+    }
+
+    /** Work is done and is being checked. */
+    public Outcome verify() {
+        return kernel.perform(new Command.Verify(key));
+    }
+
+    /** Any other command of this session's. */
+    public Outcome perform(Command command) {
+        return kernel.perform(command);
+    }
+
+    /** One of the seven states; {@code null} once the kernel has forgotten the session. */
+    public LifeCycle state() {
+        return kernel.state(key);
+    }
+
+    /** Its live leases. */
+    public List<Lease> leases() {
+        return kernel.leasesOf(key);
+    }
+
+    /**
+     * Whether the session may still act under its leases: the deadline is taken from before the last heartbeat and is a fifth of a time to
+     * live early (C46), so that a process that was stopped for a while finds out by itself. One volatile read and one clock read; no lock.
+     */
+    public boolean isValid() {
+        return valid && kernel.nanos() - validUntilNanos < 0;
+    }
+
+    /** The deadline of {@link #isValid}, on the clock of {@link System#nanoTime}; meaningless without leases. */
+    public long validUntilNanos() {
+        return validUntilNanos;
+    }
+
+    /** Under the kernel's lock: recomputes what follows from the leases, which were granted or renewed at {@code sinceNanos} or later. */
+    void leasesChanged(List<Lease> leases, long sinceNanos, long nowMs) {
+        long shortest = Long.MAX_VALUE;
+        long firstEndMs = Long.MAX_VALUE;
+        for (int i = 0; i < leases.size(); i++) {
+            shortest = Math.min(shortest, leases.get(i).ttlMs());
+            firstEndMs = Math.min(firstEndMs, leases.get(i).expiresAtMs());
+        }
+        if (leases.isEmpty()) {
+            shortestTtlMs = 0;
+            valid = false;
+            return;
+        }
+        boolean first = shortestTtlMs == 0 || shortest < shortestTtlMs;
+        shortestTtlMs = shortest;
+        validUntilNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(firstEndMs - nowMs - shortest / 5);
+        valid = true;
+        if (first) {
+            nextBeatNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(shortest) / 3;
+            kernel.beatEarlier(this);
+        }
+    }
+
+    /** Ends the session well if it is still going, else leaves it as it is. */
+    @Override
+    public void close() {
+        kernel.close(this);
+    }
+}

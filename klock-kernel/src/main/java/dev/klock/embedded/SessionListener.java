@@ -1,0 +1,16 @@
+package dev.klock.embedded;
+
+import dev.klock.kernel.Change;
+import dev.klock.kernel.Lease;
+import java.util.List;
+
+/** What a session is told. Called on the kernel's thread, in order, without its lock; must be quick, since heartbeats wait meanwhile. */
+public interface SessionListener {
+    /** A lease ran out or was revoked while the session held it: it must not act under it any more (C46). */
+    void leaseLost(Lease lease);
+
+    /**
+     * What others may have changed while the session was paused, before it goes on (K5-10, K5-11). Blocking acquires return it, too.
+     */
+    void observationUpdate(List<Change> changes);
+}

@@ -1,0 +1,279 @@
+package dev.klock.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.klock.kernel.Backoff;
+import dev.klock.kernel.Change;
+import dev.klock.kernel.Event;
+import dev.klock.kernel.KernelOptions;
+import dev.klock.kernel.Lease;
+import dev.klock.kernel.LifeCycle;
+import dev.klock.kernel.Predicate;
+import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.Triple;
+import dev.klock.kernel.Verdict;
+import dev.klock.resource.Resource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class EmbeddedKernelTest {
+    private final List<Event> events = new CopyOnWriteArrayList<>();
+    private final EmbeddedKernel kernel = new EmbeddedKernel(KernelOptions.standard(), 1_000_000, events::add);
+
+    @AfterEach
+    void close() {
+        kernel.close();
+    }
+
+    private static List<Triple> mutates(String... paths) {
+        List<Triple> list = new ArrayList<>();
+        for (String path : paths) {
+            list.add(Triple.of(Predicate.MUTATES, Resource.file(path)));
+        }
+        return list;
+    }
+
+    private EmbeddedSession session(String name, long priority) {
+        return kernel.open(SessionKey.of(name, "s"), priority, null, null);
+    }
+
+    private static final class Lost implements SessionListener {
+        final CountDownLatch lost = new CountDownLatch(1);
+        final List<Change> changes = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void leaseLost(Lease lease) {
+            lost.countDown();
+        }
+
+        @Override
+        public void observationUpdate(List<Change> news) {
+            changes.addAll(news);
+        }
+    }
+
+    @Test
+    void acquire_nothingInTheWay_isGrantedAndReleased() throws Exception {
+        EmbeddedSession a = session("a", 1);
+        Acquisition got = a.acquire(mutates("/x", "/y"), 1000, 0, false);
+        assertThat(got.verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(got.leases()).hasSize(2);
+        assertThat(a.isValid()).isTrue();
+        assertThat(a.state()).isEqualTo(LifeCycle.EXECUTING);
+        a.releaseAll();
+        assertThat(a.isValid()).isFalse();
+        assertThat(a.state()).isEqualTo(LifeCycle.PLANNING);
+    }
+
+    @Test
+    @Tag("K4-10")
+    @Tag("K5-10")
+    @Tag("K5-11")
+    void acquire_olderWaits_isHandedTheLeaseWithWhatChanged() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        Lost told = new Lost();
+        EmbeddedSession old = kernel.open(SessionKey.of("old", "s"), 1, null, told);
+        young.acquire(mutates("/x"), 1000, 0, false);
+        CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+        assertThat(waiting.isDone()).isFalse();
+        assertThat(old.state()).isEqualTo(LifeCycle.PAUSED);
+        young.releaseAll();
+        Acquisition got = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(got.isGranted()).isTrue();
+        assertThat(got.changes()).extracting(Change::by).containsExactly(young.key());
+        waitUntil(() -> !told.changes.isEmpty());
+    }
+
+    @Test
+    @Tag("K4-2")
+    @Tag("K4-5")
+    void acquire_holderStays_timesOutInTime() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        young.acquire(mutates("/x"), 0, 0, false);
+        long start = System.nanoTime();
+        Acquisition got = old.acquire(mutates("/x"), 150, 0, false);
+        long tookMs = (System.nanoTime() - start) / 1_000_000;
+        assertThat(got.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(got.timedOut()).isTrue();
+        assertThat(tookMs).isBetween(149L, 5_000L);
+        assertThat(kernel.queue()).isEmpty();
+    }
+
+    @Test
+    @Tag("K4-6")
+    void acquire_youngerThanHolder_diesAtOnceWithTheHolder() throws Exception {
+        EmbeddedSession old = session("old", 1);
+        EmbeddedSession young = session("young", 2);
+        old.acquire(mutates("/x"), 0, 0, false);
+        Acquisition got = young.acquire(mutates("/x"), 20_000, 0, false);
+        assertThat(got.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(got.conflicts().get(0).holder()).isEqualTo(old.key());
+        assertThat(got.retryAfterMs()).isBetween(1L, 60_000L);
+    }
+
+    @Test
+    void acquire_interruptedWhileWaiting_takesTheManifestBack() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        young.acquire(mutates("/x"), 0, 0, false);
+        AtomicBoolean interrupted = new AtomicBoolean();
+        Thread t = new Thread(() -> {
+            try {
+                old.acquire(mutates("/x"), 20_000, 0, false);
+            } catch (InterruptedException e) {
+                interrupted.set(true);
+            }
+        });
+        t.start();
+        waitUntil(() -> !kernel.queue().isEmpty());
+        t.interrupt();
+        t.join(10_000);
+        assertThat(interrupted).isTrue();
+        assertThat(kernel.queue()).isEmpty();
+        assertThat(old.state()).isEqualTo(LifeCycle.PLANNING);
+    }
+
+    @Test
+    @Tag("K3-9")
+    @Tag("K3-10")
+    @Tag("K3-11")
+    void heartbeat_healthySession_keepsItsLeasesBeyondTheirTimeToLive() throws Exception {
+        EmbeddedSession a = session("a", 1);
+        a.acquire(mutates("/x"), 0, 300, false);
+        Thread.sleep(1000);
+        assertThat(a.isValid()).isTrue();
+        assertThat(a.leases()).hasSize(1);
+    }
+
+    @Test
+    @Tag("K3-1")
+    void heartbeat_sessionNoLongerHealthy_losesItsLeaseAndIsTold() throws Exception {
+        Lost listener = new Lost();
+        AtomicBoolean alive = new AtomicBoolean(true);
+        EmbeddedSession a = kernel.open(SessionKey.of("a", "s"), 1, alive::get, listener);
+        a.acquire(mutates("/x"), 0, 200, false);
+        EmbeddedSession older = session("older", 0);
+        CompletableFuture<Acquisition> next = older.acquireLater(mutates("/x"), 20_000, 0, false);
+        alive.set(false);
+        assertThat(listener.lost.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(a.isValid()).isFalse();
+        assertThat(a.state()).isEqualTo(LifeCycle.ABORTED);
+        assertThat(next.get(10, TimeUnit.SECONDS).isGranted()).isTrue();
+    }
+
+    @Test
+    @Tag("K6-8")
+    void acquire_reserved_blocksOthersAndIsActiveOnceConfirmed() throws Exception {
+        EmbeddedSession a = session("a", 1);
+        a.acquire(mutates("/x"), 0, 0, true);
+        assertThat(a.state()).isEqualTo(LifeCycle.ACQUIRING);
+        assertThat(session("b", 2).acquire(mutates("/x"), 0, 0, false).verdict()).isEqualTo(Verdict.DIE);
+        a.confirm();
+        assertThat(a.state()).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    @Test
+    void close_withSomebodyWaiting_endsTheWait() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        young.acquire(mutates("/x"), 0, 0, false);
+        CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+        old.close();
+        assertThat(waiting.get(10, TimeUnit.SECONDS).isGranted()).isFalse();
+        assertThat(old.state()).isEqualTo(LifeCycle.ABORTED);
+        young.close();
+        assertThat(young.state()).isEqualTo(LifeCycle.COMPLETED);
+    }
+
+    @Test
+    void open_twice_isRefused() {
+        session("a", 1);
+        assertThatThrownBy(() -> session("a", 1)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("open already");
+    }
+
+    @Test
+    void abort_withWritingLeases_blocksUntilRolledBack() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        young.acquire(mutates("/x"), 0, 0, false);
+        CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+        young.abort("scope violation");
+        assertThat(waiting.isDone()).isFalse();
+        young.rolledBack();
+        assertThat(waiting.get(10, TimeUnit.SECONDS).isGranted()).isTrue();
+    }
+
+    @Test
+    @Tag("K7-8")
+    @Tag("K4-8")
+    @Tag("K4-13")
+    void acquireRetrying_manyThreadsOverTheSameFiles_neverTwoInsideAndAllGetThrough() throws Exception {
+        int agents = 8;
+        AtomicInteger[] inside = {new AtomicInteger(), new AtomicInteger(), new AtomicInteger()};
+        AtomicInteger done = new AtomicInteger();
+        List<Throwable> failures = new CopyOnWriteArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < agents; i++) {
+            EmbeddedSession s = kernel.open(
+                    new dev.klock.kernel.Command.Register(SessionKey.of("agent" + i, "s"), i, true, 0, false, false, true), null, null);
+            Random random = new Random(i);
+            Thread t = new Thread(() -> {
+                try {
+                    for (int round = 0; round < 100; round++) {
+                        int first = random.nextInt(3);
+                        int second = random.nextInt(3);
+                        Acquisition got = s.acquireRetrying(
+                                mutates("/f" + first, "/f" + second), 30_000, 0, false, new Backoff(1, 8, 2), random);
+                        if (!got.isGranted()) {
+                            throw new AssertionError(got.toString());
+                        }
+                        if (inside[first].incrementAndGet() != 1 || first != second && inside[second].incrementAndGet() != 1) {
+                            throw new AssertionError("two inside");
+                        }
+                        inside[first].decrementAndGet();
+                        if (first != second) {
+                            inside[second].decrementAndGet();
+                        }
+                        s.release(got.leases());
+                        done.incrementAndGet();
+                    }
+                } catch (Throwable e) {
+                    failures.add(e);
+                }
+            });
+            threads.add(t);
+            t.start();
+        }
+        for (Thread t : threads) {
+            t.join(50_000);
+        }
+        assertThat(failures).isEmpty();
+        assertThat(done).hasValue(agents * 100);
+        waitUntil(() -> events.stream().filter(e -> e.kind() == Event.Kind.LEASE_GRANTED).count() == agents * 100);
+    }
+
+    private interface Condition {
+        boolean holds();
+    }
+
+    private static void waitUntil(Condition condition) throws InterruptedException {
+        for (int i = 0; i < 2000 && !condition.holds(); i++) {
+            Thread.sleep(5);
+        }
+        assertThat(condition.holds()).isTrue();
+    }
+}
