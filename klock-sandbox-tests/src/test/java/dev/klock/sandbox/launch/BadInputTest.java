@@ -101,7 +101,10 @@ class BadInputTest {
             }
             return "";
         }, "klock.yaml:");
-        manifest("manifest_empty", "", "is empty");
+        bad("manifest_empty", (dir, child) -> {
+            child.manifest("");
+            return "";
+        }, "klock.yaml", "is empty");
         manifest("manifest_emptyObject", "{}\n", "scope");
         manifest("manifest_withoutAgent", "ver: \"1.0\"\nscope: []\n", "agent_id");
         manifest("manifest_notYaml", "ver: \"1.0\"\nagent_id: [unclosed\nscope: []\n", "klock.yaml:");
