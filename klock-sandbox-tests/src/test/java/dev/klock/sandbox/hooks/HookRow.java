@@ -1,0 +1,61 @@
+package dev.klock.sandbox.hooks;
+
+import dev.klock.sandbox.jvm.KlockJar;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * One row of the hook table in klock.jar; the head of the table explains the columns.
+ *
+ * @param door whether it is a door and not a context
+ * @param releases the JDK feature releases that have the method
+ * @param owner internal class name
+ * @param site the call inside the method that it stands before, "-" for the method's start
+ * @param standsFor the native's caller that it stands for, "-" for itself
+ */
+public record HookRow(boolean door, List<Integer> releases, String owner, String method, String descriptor, String op, String site,
+                      String standsFor) {
+    private static final String TABLE = "META-INF/klock/dev/klock/agent/weave/hooks.tsv";
+
+    /** All rows. */
+    public static List<HookRow> all() {
+        List<HookRow> rows = new ArrayList<>();
+        for (String line : KlockJar.table(TABLE)) {
+            String[] row = line.split("\t");
+            rows.add(new HookRow(row[0].equals("door"), releases(row[1]), row[2], row[3], row[4], row[7], row[9], row[10]));
+        }
+        return rows;
+    }
+
+    /** The doors of a release; an unlisted release has those of the nearest older one. */
+    public static List<HookRow> doors(int feature) {
+        List<HookRow> all = all();
+        int nearest = all.stream().flatMap(row -> row.releases.stream()).filter(release -> release <= feature)
+                .mapToInt(Integer::intValue).max().orElseThrow();
+        return all.stream().filter(row -> row.door && row.releases.contains(nearest)).toList();
+    }
+
+    static List<Integer> releases(String list) {
+        return Arrays.stream(list.split(",")).map(Integer::valueOf).toList();
+    }
+
+    /** {@code class.method(descriptor)}. */
+    public String hooked() {
+        return owner + "." + method + descriptor;
+    }
+
+    /** Whether a probe that names {@code reference} means this row: class and method, descriptor if given, {@code @call} for a row with a site. */
+    boolean isMeantBy(String reference) {
+        int at = reference.indexOf('@');
+        String called = at < 0 ? "" : reference.substring(at + 1);
+        String name = at < 0 ? reference : reference.substring(0, at);
+        boolean place = at < 0 ? site.equals("-") : site.contains("." + called + "(");
+        return place && (name.contains("(") ? hooked().equals(name) : (owner + "." + method).equals(name));
+    }
+
+    @Override
+    public String toString() {
+        return owner + "." + method + (site.equals("-") ? descriptor : " before " + site);
+    }
+}

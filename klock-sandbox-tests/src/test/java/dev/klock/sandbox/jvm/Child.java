@@ -1,0 +1,241 @@
+package dev.klock.sandbox.jvm;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A program in a JVM of its own. Set it up with the fluent methods, then {@link #run()} it once. Not thread-safe.
+ *
+ * <p>Without {@link #klock} it runs bare, for comparison. No more children run at a time than there are cores.
+ */
+public final class Child {
+    private static final Semaphore CORES = new Semaphore(Runtime.getRuntime().availableProcessors(), true);
+    /** How often a test that repeats things should do so, as a factor; {@code -Dklock.test.scale}. */
+    public static final int SCALE = Integer.getInteger("klock.test.scale", 1);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** Where Surefire leaves the compiled subjects. */
+    private static final Path SUBJECTS = KlockJar.module().resolve("target/test-classes");
+
+    private final Jdk jdk;
+    private final List<String> agentsBefore = new ArrayList<>();
+    private final List<String> jvmArguments = new ArrayList<>();
+    private final List<String> arguments = new ArrayList<>();
+    private final List<Path> classPath = new ArrayList<>(List.of(SUBJECTS));
+    private final Map<String, String> environment = new LinkedHashMap<>();
+    private Path directory;
+    private Path jar;
+    private String klockOptions;
+    private String main;
+    private Duration patience = PATIENCE;
+
+    private Child(Jdk jdk) {
+        this.jdk = jdk;
+    }
+
+    /** A child on {@code jdk}. */
+    public static Child on(Jdk jdk) {
+        return new Child(jdk);
+    }
+
+    /** Runs in this directory. */
+    public Child in(Path directory) {
+        this.directory = directory;
+        return this;
+    }
+
+    /** Runs {@code subject}'s main method. */
+    public Child main(Class<?> subject, String... arguments) {
+        return main(subject.getName(), arguments);
+    }
+
+    /** Runs the main method of the class of this name. */
+    public Child main(String subject, String... arguments) {
+        this.main = subject;
+        this.arguments.addAll(Arrays.asList(arguments));
+        return this;
+    }
+
+    /** Adds the places that these classes of the test's own class path come from to the child's. */
+    public Child with(Class<?>... libraries) {
+        for (Class<?> library : libraries) {
+            classPath.add(placeOf(library));
+        }
+        return this;
+    }
+
+    /** The jar or directory that a class of the test's class path comes from. */
+    public static Path placeOf(Class<?> library) {
+        try {
+            return Path.of(library.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (java.net.URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Adds arguments for the JVM, behind klock's. */
+    public Child jvm(String... arguments) {
+        jvmArguments.addAll(Arrays.asList(arguments));
+        return this;
+    }
+
+    /** Adds arguments for the JVM that stand before klock's. */
+    public Child jvmBefore(String... arguments) {
+        agentsBefore.addAll(Arrays.asList(arguments));
+        return this;
+    }
+
+    /** Runs under klock with these agent arguments ({@code key=value,…}); "" for none. */
+    public Child klock(String options) {
+        this.klockOptions = options;
+        this.jar = KlockJar.path();
+        return this;
+    }
+
+    /** Writes this manifest as {@code klock.yaml} into the directory. */
+    public Child manifest(String text) {
+        return file("klock.yaml", text);
+    }
+
+    /** Writes a file into the directory. */
+    public Child file(String name, String text) {
+        try {
+            Files.writeString(directory.resolve(name), text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return this;
+    }
+
+    /** Sets an environment variable. */
+    public Child env(String name, String value) {
+        environment.put(name, value);
+        return this;
+    }
+
+    /** How long it may take before it is killed and the test fails; a minute if not said. */
+    public Child patience(Duration patience) {
+        this.patience = patience;
+        return this;
+    }
+
+    /** The command line, for messages. */
+    public List<String> command() {
+        List<String> command = new ArrayList<>();
+        command.add(jdk.java().toString());
+        // short-lived programs: what a JVM needs to warm up would be most of the test
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"));
+        command.addAll(agentsBefore);
+        if (klockOptions != null) {
+            command.add("-javaagent:" + jar + (klockOptions.isEmpty() ? "" : "=" + klockOptions));
+        }
+        command.addAll(jvmArguments);
+        command.add("-cp");
+        command.add(String.join(File.pathSeparator, classPath.stream().map(Path::toString).toList()));
+        command.add(main);
+        command.addAll(arguments);
+        return command;
+    }
+
+    /** Runs it to its end. */
+    public Outcome run() {
+        return together(List.of(this)).get(0);
+    }
+
+    /** Runs several at once, as near to the same moment as can be, and waits for all. */
+    public static List<Outcome> together(List<Child> children) {
+        CORES.acquireUninterruptibly();
+        try {
+            List<Running> running = new ArrayList<>();
+            for (Child child : children) {
+                running.add(child.start());
+            }
+            List<Outcome> outcomes = new ArrayList<>();
+            for (Running one : running) {
+                outcomes.add(one.await());
+            }
+            return outcomes;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            CORES.release();
+        }
+    }
+
+    private Running start() throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command()).directory(directory.toFile());
+        Map<String, String> inherited = builder.environment();
+        // what the machine sets for klock or for every JVM must not change what a test sees
+        for (String name : List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH")) {
+            inherited.remove(name);
+        }
+        inherited.keySet().removeIf(name -> name.startsWith("KLOCK_"));
+        inherited.putAll(environment);
+        long started = System.nanoTime();
+        Process process = builder.start();
+        process.getOutputStream().close();
+        return new Running(this, process, started, drained(process.getInputStream()), drained(process.getErrorStream()));
+    }
+
+    private static CompletableFuture<byte[]> drained(InputStream stream) {
+        CompletableFuture<byte[]> all = new CompletableFuture<>();
+        Thread reader = new Thread(() -> {
+            try (stream) {
+                all.complete(stream.readAllBytes());
+            } catch (IOException e) {
+                all.completeExceptionally(e);
+            }
+        }, "child output");
+        reader.setDaemon(true);
+        reader.start();
+        return all;
+    }
+
+    private record Running(Child child, Process process, long startedNanos, CompletableFuture<byte[]> out, CompletableFuture<byte[]> err) {
+        Outcome await() {
+            try {
+                boolean ended = process.waitFor(child.patience.toMillis(), TimeUnit.MILLISECONDS);
+                if (!ended) {
+                    try (Stream<ProcessHandle> children = process.descendants()) {
+                        children.forEach(ProcessHandle::destroyForcibly);
+                    }
+                    process.destroyForcibly().waitFor();
+                }
+                Duration took = Duration.ofNanos(System.nanoTime() - startedNanos);
+                Outcome outcome = new Outcome(process.exitValue(), text(out), text(err), took, child.directory,
+                        String.join(" ", child.command()));
+                if (!ended) {
+                    throw new AssertionError("did not end within " + child.patience + ": " + outcome);
+                }
+                return outcome;
+            } catch (InterruptedException e) {
+                process.destroyForcibly();
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+
+        private static String text(CompletableFuture<byte[]> stream) throws InterruptedException {
+            try {
+                return new String(stream.get(10, TimeUnit.SECONDS), StandardCharsets.UTF_8);
+            } catch (ExecutionException | java.util.concurrent.TimeoutException e) {
+                throw new IllegalStateException("a child's output did not end", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package dev.klock.sandbox.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.sandbox.jvm.Child;
+import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.KlockJar;
+import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.jvm.Tree;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the modes other than strict do with a program that strays. */
+class ModesTest {
+    private static final String JDKS = "dev.klock.sandbox.jvm.Jdks#each";
+    /** Stays inside, strays three times (once twice the same), and goes on. */
+    private static final String[] STRAYING = {"append w/out/a more", "read w/in/a", "try append w/x stray", "try read w/private/p",
+        "try append w/x again", "try delete w/private/p", "write w/out/new end", "exit 7"};
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-2")
+    void block_violations_areDeniedAndTheProgramGoesOn(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        Tree before = workspace.tree();
+        Outcome outcome = workspace.watched(jdk, "mode=block", STRAYING).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(7);
+        assertThat(outcome.out().lines().filter("caught dev.klock.ScopeViolationError"::equals)).as(outcome.toString()).hasSize(4);
+        Tree after = workspace.tree();
+        for (String untouched : List.of("x", "private/p", "in/a")) {
+            assertThat(after.entries().get(untouched).whole()).isEqualTo(before.entries().get(untouched).whole());
+        }
+        assertThat(workspace.root().resolve("w/out/a")).content().endsWith("more\n");
+        assertThat(workspace.root().resolve("w/out/new")).hasContent("end\n");
+        assertThat(outcome.log().decided("deny")).as(outcome.toString()).isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-3")
+    void block_sameDeniedIntentAgainAndAgain_endsAsStrict(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        String before = workspace.tree().visible();
+        Outcome outcome = workspace.watched(jdk, "mode=block,denials.limit=5", "append w/out/a more", "times 4 try append w/x stray",
+                "print still here", "times 50 try append w/x stray", "sleep 20000").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.out()).contains("still here");
+        assertThat(workspace.tree().visible()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-3")
+    void permissive_violations_areWarnedOfAndNothingElseChanges(Jdk jdk, @TempDir Path other) {
+        Workspace bare = Workspace.in(other);
+        Outcome plain = bare.bare(jdk, STRAYING).run();
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = workspace.watched(jdk, "mode=permissive", STRAYING).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(plain.exit()).isEqualTo(7);
+        assertThat(outcome.out()).isEqualTo(plain.out());
+        assertThat(workspace.tree().visible()).isEqualTo(bare.tree().visible());
+        assertThat(outcome.err()).as("one warning for each distinct violation").containsOnlyOnce("MUTATES on FILE:" + workspace.root() + "/w/x");
+        assertThat(outcome.log().triples("warn")).contains("MUTATES FILE:" + workspace.root() + "/w/x",
+                "CONSUMES FILE:" + workspace.root() + "/w/private/p", "DELETES FILE:" + workspace.root() + "/w/private/p");
+        assertThat(outcome.log().decided("deny")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void learn_program_isRecordedWithoutAWarning(Jdk jdk, @TempDir Path other) {
+        Workspace bare = Workspace.in(other);
+        Outcome plain = bare.bare(jdk, STRAYING).run();
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = workspace.bare(jdk, STRAYING).klock("mode=learn").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(7);
+        assertThat(outcome.out()).isEqualTo(plain.out());
+        assertThat(workspace.tree().visible()).isEqualTo(bare.tree().visible());
+        assertThat(outcome.err()).doesNotContain("attempted");
+        assertThat(outcome.log().records().toString()).as(outcome.toString()).contains("FILE:" + workspace.root() + "/w/x",
+                "FILE:" + workspace.root() + "/w/private/p", "FILE:" + workspace.root() + "/w/in/a");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void off_program_runsAsWithoutKlockAndNothingIsWoven(Jdk jdk, @TempDir Path other) {
+        Workspace bare = Workspace.in(other);
+        Outcome plain = bare.bare(jdk, STRAYING).run();
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = workspace.watched(jdk, "mode=off", STRAYING).jvm("-Xlog:class+load:file=" + other.resolve("classes")).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(7);
+        assertThat(outcome.out()).isEqualTo(plain.out());
+        assertThat(workspace.tree().visible()).isEqualTo(bare.tree().visible());
+        assertThat(other.resolve("classes")).content().contains("dev.klock.boot.Premain").doesNotContain("KlockBridge");
+        assertThat(workspace.root().resolve(".klock")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void stdout_inEveryMode_isTheProgramsOwn(Jdk jdk, @TempDir Path other) {
+        String[] inside = {"append w/out/a more", "read w/in/a", "print \u00fc\t\u0007 done"};
+        Outcome plain = Workspace.in(other).bare(jdk, inside).run();
+        for (String mode : List.of("strict", "block", "permissive", "off")) {
+            Workspace workspace = Workspace.in(directory.resolve(mode).toFile().mkdir() ? directory.resolve(mode) : directory);
+            Outcome outcome = workspace.watched(jdk, "mode=" + mode, inside).run();
+            assertThat(outcome.exit()).as(outcome.toString()).isZero();
+            assertThat(outcome.out()).as(mode).isEqualTo(plain.out());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C47")
+    void programs_startedAtOnceInOneDirectory_workWithSessionsOfTheirOwn(Jdk jdk) throws Exception {
+        Workspace workspace = Workspace.in(directory);
+        String manifest = """
+                ver: "1.0"
+                session_id: twice
+                agent_id: tester
+                scope:
+                  - CONSUMES FILE:%s/w/in/**
+                """.formatted(workspace.root());
+        Files.writeString(workspace.root().resolve("klock.yaml"), manifest);
+        Child one = workspace.bare(jdk, "read w/in/a", "sleep 300").klock("");
+        Child other = workspace.bare(jdk, "read w/in/a", "sleep 300").klock("");
+        for (Outcome outcome : Child.together(List.of(one, other))) {
+            assertThat(outcome.exit()).as(outcome.toString()).isZero();
+            assertThat(outcome.out()).isEqualTo("main begins\nfirst of w/in/a\nmain ends\n");
+            assertThat(outcome.log().sessions()).as(outcome.toString()).hasSize(2).contains("twice");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void klocksOwnFiles_evenWhenDeclared_areNotGivenAway(Jdk jdk) throws Exception {
+        Workspace workspace = Workspace.in(directory);
+        for (String mode : List.of("block", "permissive", "learn")) {
+            Files.writeString(workspace.root().resolve("klock.yaml"), """
+                    ver: "1.0"
+                    agent_id: thief
+                    scope:
+                      - MUTATES FILE:%1$s/**
+                      - PROVIDES FILE:%1$s/**
+                      - DELETES FILE:%1$s/**
+                      - RENAMES FILE:%1$s/**
+                    """.formatted(workspace.root()));
+            String manifest = Files.readString(workspace.root().resolve("klock.yaml"));
+            Outcome outcome = workspace.bare(jdk, "try write klock.yaml mine", "try delete klock.yaml", "try write .klock/log/x mine",
+                    "try mkdir .klock/mine", "try move .klock stolen", "try move klock.yaml stolen", "list .", "exists .klock",
+                    "try read .klock/version").klock("mode=" + mode).run();
+            assertThat(outcome.exit()).as(outcome.toString()).isZero();
+            assertThat(outcome.out().lines().filter(line -> line.startsWith("caught "))).as(outcome.toString()).hasSize(7);
+            assertThat(outcome.out()).as(outcome.toString()).contains("[klock.yaml, w]", "false false").contains("caught java.nio.file.NoSuchFileException");
+            assertThat(workspace.root().resolve("klock.yaml")).hasContent(manifest.stripTrailing() + "\n");
+            assertThat(workspace.root().resolve(".klock/mine")).doesNotExist();
+            assertThat(workspace.root().resolve("stolen")).doesNotExist();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-2")
+    void agentlib_insteadOfJavaagent_guardsAsWell(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = workspace.bare(jdk, "append w/out/a more", "try append w/x stray", "print on").manifest(workspace.manifest())
+                .jvm("-agentlib:instrument=" + KlockJar.path() + "=mode=block").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.out()).isEqualTo("main begins\ncaught dev.klock.ScopeViolationError\non\nmain ends\n");
+    }
+}

@@ -1,0 +1,90 @@
+package dev.klock.sandbox.subject;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Does what its arguments say, one step each, words separated by blanks:
+ *
+ * <pre>
+ *  print TEXT              write FILE TEXT        append FILE TEXT      read FILE          delete FILE
+ *  move FROM TO            mkdir DIR              list DIR              exists FILE        run PROGRAM ARGS…
+ *  sleep MS                exit N
+ *  try STEP                print what it throws, whatever it is, and go on
+ *  thread STEP             on a thread of its own that nobody joins
+ *  times N STEP
+ * </pre>
+ */
+public final class Script {
+    private Script() {
+    }
+
+    public static void main(String[] steps) throws Exception {
+        System.out.println("main begins");
+        for (String step : steps) {
+            run(List.of(step.split(" ")));
+        }
+        System.out.println("main ends");
+    }
+
+    private static void run(List<String> words) throws Exception {
+        List<String> rest = words.subList(1, words.size());
+        switch (words.get(0)) {
+            case "print" -> System.out.println(String.join(" ", rest));
+            case "write" -> Files.writeString(Path.of(rest.get(0)), text(rest));
+            case "append" -> Files.writeString(Path.of(rest.get(0)), text(rest), StandardOpenOption.APPEND);
+            case "read" -> System.out.print(Files.readString(Path.of(rest.get(0))));
+            case "delete" -> Files.delete(Path.of(rest.get(0)));
+            case "move" -> Files.move(Path.of(rest.get(0)), Path.of(rest.get(1)));
+            case "list" -> {
+                try (Stream<Path> entries = Files.list(Path.of(rest.get(0)))) {
+                    System.out.println(entries.map(Path::getFileName).sorted().toList());
+                }
+            }
+            case "exists" -> System.out.println(Files.exists(Path.of(rest.get(0))) + " " + new File(rest.get(0)).exists());
+            case "mkdir" -> Files.createDirectory(Path.of(rest.get(0)));
+            case "run" -> runProgram(rest);
+            case "sleep" -> Thread.sleep(Long.parseLong(rest.get(0)));
+            case "exit" -> System.exit(Integer.parseInt(rest.get(0)));
+            case "try" -> attempt(rest);
+            case "thread" -> new Thread(() -> {
+                try {
+                    run(rest);
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            }, "script").start();
+            case "times" -> {
+                for (int i = Integer.parseInt(rest.get(0)); i > 0; i--) {
+                    run(rest.subList(1, rest.size()));
+                }
+            }
+            default -> throw new IllegalArgumentException(words.toString());
+        }
+    }
+
+    private static String text(List<String> fileAndText) {
+        return String.join(" ", fileAndText.subList(1, fileAndText.size())) + "\n";
+    }
+
+    private static void attempt(List<String> step) {
+        try {
+            run(step);
+        } catch (Throwable thrown) {
+            System.out.println("caught " + thrown.getClass().getName());
+        }
+    }
+
+    private static void runProgram(List<String> command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        System.out.print(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+        System.out.println(Arrays.asList(command) + " ended with " + process.waitFor());
+    }
+}
