@@ -861,9 +861,14 @@ public final class Kernel {
                     r.number,
                     LeaseIndex.ALL,
                     found);
+            if (found.isEmpty() || standsForAlready(r.session, claim.resource, claim.predicate)) {
+                continue;
+            }
             found.sort(FIXED_ORDER);
             for (int i = 0; i < found.size(); i++) {
-                conflicts.add(conflict(claim.triple, found.get(i)));
+                if (blocks(found.get(i), r.session)) {
+                    conflicts.add(conflict(claim.triple, found.get(i)));
+                }
             }
         }
         found.clear();
