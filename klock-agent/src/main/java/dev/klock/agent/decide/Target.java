@@ -152,6 +152,11 @@ public final class Target {
         return forbidden != 0;
     }
 
+    /** Whether it is in klock's home, which answers reads as if it were not there. */
+    public boolean isHidden() {
+        return (forbidden & Predicate.CONSUMES.bit()) != 0;
+    }
+
     boolean isTree() {
         return (state & TREE) != 0;
     }

@@ -12,6 +12,7 @@ import dev.klock.manifest.Line;
 import dev.klock.manifest.Scope;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -61,7 +62,10 @@ final class Judge {
     private static final Predicate[] PREDICATES = Predicate.values();
 
     private static final int OPEN_WRITE = Op.OPEN_WRITE.code();
+    private static final int OPEN_READ = Op.OPEN_READ.code();
     private static final int OPEN_RANDOM = Op.OPEN_RANDOM.code();
+    private static final int COPY = Op.COPY.code();
+    private static final int WATCH = Op.WATCH.code();
     private static final int OPEN_FLAGS = Op.OPEN_FLAGS.code();
     private static final int CREATE = Op.CREATE.code();
     private static final int MAKE_DIRECTORY = Op.MAKE_DIRECTORY.code();
@@ -140,6 +144,10 @@ final class Judge {
 
     /** Last look at what is not allowed by line: part of a copy, moved here whole, the JVM's own; else the session's verdict. */
     private void refuse(Work work, int op, Target target, int predicate, String requested) {
+        if (target.isHidden() && (predicate == CONSUMES || predicate == DEPENDS_ON)) {
+            absent(op, predicate, requested);
+            return;
+        }
         if ((work.within(target) & 1 << predicate) != 0) {
             return;
         }
@@ -155,6 +163,27 @@ final class Judge {
             return;
         }
         deny(op, target, predicate, false, false, requested);
+    }
+
+    /**
+     * klock's own directory: what is in it cannot be read, in any mode, and reads get what they would get if it were not there. Looking
+     * whether a name exists passes, since not every method of the JDK that looks can be made to say no.
+     */
+    private void absent(int op, int predicate, String requested) {
+        if (predicate == DEPENDS_ON) {
+            return;
+        }
+        String shown = requested == null ? "" : requested;
+        if (op == OPEN_READ || op == OPEN_RANDOM) {
+            throw Judge.<RuntimeException>sneak(new FileNotFoundException(shown.concat(" (No such file or directory)")));
+        }
+        if (op == OPEN_FLAGS) {
+            throw Judge.<RuntimeException>sneak(files.absent());
+        }
+        if (op == COPY || op == WATCH) {
+            throw Judge.<RuntimeException>sneak(new NoSuchFileException(shown));
+        }
+        // a list of names: those of logs and images, not what is in them
     }
 
     /** Asks the session; returns only if it lets the operation go on. */

@@ -191,7 +191,7 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
 
     @Override
     public String explain(Denial denial) {
-        return "Agent attempted " + denial;
+        return "Agent attempted " + denial.predicate() + " on " + denial.resource();
     }
 
     @Override
