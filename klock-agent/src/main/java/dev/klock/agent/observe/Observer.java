@@ -63,7 +63,6 @@ public final class Observer implements Hooks {
     private final Names names;
     private final Resolver resolver;
     private final Targets targets;
-    private final PreImages images;
     private final Verdicts verdicts;
     private final Ending ending;
     private final DecisionCache cache = new DecisionCache();
@@ -80,7 +79,6 @@ public final class Observer implements Hooks {
         this.names = names;
         this.resolver = resolver;
         this.targets = targets;
-        this.images = images;
         this.verdicts = verdicts;
         this.ending = ending;
         Programs programs = new Programs(files, resolver, searchPath == null ? null : names.encode(searchPath));
@@ -411,13 +409,7 @@ public final class Observer implements Hooks {
         }
         work.depth = 1;
         try {
-            descriptors.closed(fd);
-            Resolved moved = target.isGone() ? resolver.descriptor(fd) : null;
-            if (!target.isGone()) {
-                images.left(target.bytes());
-            } else if (moved != null && moved.path() != null) {
-                images.left(Names.bytes(moved.path()));
-            }
+            judge.closing(target, fd);
         } catch (RuntimeException e) {
             verdicts.failed(Op.of(op), e);
         } finally {
@@ -532,9 +524,12 @@ public final class Observer implements Hooks {
 
     /** The hook returns or throws; {@code denied} is the frame of a call that will not happen, null if there is none. */
     private void over(Work work, Frame denied) {
-        work.depth = 0;
-        if (denied != null) {
-            judge.close(work, denied);
+        try {
+            if (denied != null) {
+                judge.close(work, denied);
+            }
+        } finally {
+            work.depth = 0;
         }
     }
 
