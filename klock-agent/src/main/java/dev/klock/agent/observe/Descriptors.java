@@ -19,6 +19,17 @@ final class Descriptors {
         return fd >= 0 && fd < t.length ? t[fd] : null;
     }
 
+    /** The first descriptor from {@code fd} on that is open for writing on a file; -1 if there is none. */
+    int next(int fd) {
+        Target[] t = targets;
+        for (int i = fd; i < t.length; i++) {
+            if (t[i] != null) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
     /** Answers the file that {@code fd} was taken to be open on until now: its closing was not seen; null as a rule. */
     Target opened(int fd, Target target) {
         if (fd < 0 || fd >= LIMIT) {

@@ -577,6 +577,9 @@ final class Judge {
             return;
         }
         if (f.removesA) {
+            if (f.b != null) {
+                carryOver(f);
+            }
             targets.gone(a, f.replaces, f.tree);
         } else if (f.createsA) {
             made(a, false);
@@ -599,15 +602,31 @@ final class Judge {
         }
     }
 
+    /** A renamed file that is open for writing goes on being changed, under its new name. */
+    private void carryOver(Frame f) {
+        String below = f.a.real().concat("/");
+        for (int fd = descriptors.next(0); fd >= 0; fd = descriptors.next(fd + 1)) {
+            Target old = descriptors.get(fd);
+            boolean inside = old != null && f.tree && old.real().startsWith(below);
+            if (old == null || !inside && !old.real().equals(f.a.real())) {
+                continue;
+            }
+            Target renamed = inside ? targets.file(f.b.real().concat(old.real().substring(f.a.real().length()))) : f.b;
+            try {
+                images.before(renamed.bytes());
+            } catch (IOException e) {
+                // its image has been made with the rename's; should this fail all the same, the old name keeps the descriptor
+                continue;
+            }
+            descriptors.opened(fd, renamed);
+            images.left(old.bytes());
+        }
+    }
+
     /** The descriptor of a file that was opened for writing on {@code target} is about to be closed. */
     void closing(Target target, int fd) {
-        Resolved moved = target.isGone() ? resolver.descriptor(fd) : null;
         descriptors.closed(fd);
         images.left(target.bytes());
-        if (moved != null && moved.path() != null) {
-            // it was given another name while it was open
-            images.left(Names.bytes(moved.path()));
-        }
     }
 
     private void made(Target target, boolean tree) {

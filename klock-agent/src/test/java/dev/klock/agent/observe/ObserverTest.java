@@ -612,6 +612,25 @@ class ObserverTest {
     }
 
     @Test
+    void a_file_renamed_while_it_is_open_is_changed_under_its_new_name() throws IOException {
+        Files.writeString(w.resolve("out/dir/x"), "x");
+        Fixture f = fixture().allow("MUTATES FILE:/out/**").allow("RENAMES FILE:/out/**").allow("PROVIDES FILE:/out/**").start();
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), 900);
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/dir/x"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), 901);
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/a"), f.at("/out/b")),
+                () -> Files.move(w.resolve("out/a"), w.resolve("out/b")));
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/dir"), f.at("/out/dir2")),
+                () -> Files.move(w.resolve("out/dir"), w.resolve("out/dir2")));
+        assertThat(f.open).containsEntry("/out/a", 0).containsEntry("/out/b", 1).containsEntry("/out/dir/x", 0)
+                .containsEntry("/out/dir2/x", 1);
+        f.observer.closing(Op.CLOSE.code(), 900);
+        f.observer.closing(Op.CLOSE.code(), 901);
+        assertThat(f.allLeft()).isTrue();
+    }
+
+    @Test
     void a_descriptor_whose_closing_was_not_seen_is_left_when_its_number_returns() {
         Fixture f = fixture().m0().start();
         f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
