@@ -248,7 +248,7 @@ public final class EmbeddedKernel implements AutoCloseable {
             } else if (kind == Event.Kind.LEASE_EXPIRED || kind == Event.Kind.LEASE_REVOKED) {
                 leasesChanged(s);
                 tell |= s.listener != null;
-            } else if (kind == Event.Kind.LEASE_FREED) {
+            } else if (kind == Event.Kind.LEASE_FREED || kind == Event.Kind.ROLLBACK_REQUIRED) {
                 leasesChanged(s);
             } else if (kind == Event.Kind.OBSERVATION_UPDATE) {
                 tell |= s.listener != null;
