@@ -284,8 +284,7 @@ public final class Observer implements Hooks {
         Frame f = null;
         boolean through = false;
         try {
-            Resolved object = resolver.descriptor(fd);
-            Target target = object == null ? descriptors.get(fd) : object.path() == null ? null : targets.file(object.path());
+            Target target = find(fd);
             int access = ACCESS[op];
             if (access >= 0) {
                 judge.access(work, op, target, access, null, null);
@@ -496,10 +495,30 @@ public final class Observer implements Hooks {
             return find(name, follow);
         }
         Resolved directory = resolver.descriptor(dirFd);
-        if (directory == null || directory.path() == null) {
+        if (directory == null) {
+            throw unseen(dirFd);
+        }
+        if (directory.path() == null) {
             return null;
         }
         return settle(resolver.resolve(Names.real(name), directory.path(), follow), "");
+    }
+
+    private Target find(int fd) {
+        Resolved object = resolver.descriptor(fd);
+        if (object != null) {
+            return object.path() == null ? null : targets.file(object.path());
+        }
+        Target opened = descriptors.get(fd);
+        if (opened == null) {
+            throw unseen(fd);
+        }
+        return opened;
+    }
+
+    /** The JDK does not use closed descriptors, so /proc does not show what it should: what cannot be seen is not let through. */
+    private static IllegalStateException unseen(int fd) {
+        return new IllegalStateException("/proc/self/fd does not show descriptor ".concat(Integer.toString(fd)));
     }
 
     /** The target; null where nothing in the file system is touched or the kernel will refuse the name: the JDK reports that. */

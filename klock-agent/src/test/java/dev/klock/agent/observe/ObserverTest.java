@@ -752,6 +752,18 @@ class ObserverTest {
         }
     }
 
+    @Test
+    void a_descriptor_that_cannot_be_seen_is_not_let_through() {
+        Fixture f = fixture().m0().start();
+        assertThat(f.denied(() -> f.observer.at(Op.OPEN_FLAGS.code(), 99_999, Fixture.bytes("a"), O_WRONLY))).isTrue();
+        assertThat(f.denied(() -> f.observer.fd(Op.CHANGE_ATTRIBUTES.code(), 99_999, 0))).isTrue();
+        assertThat(f.failures).hasSize(2);
+        f.blocks = false;
+        f.observer.at(Op.OPEN_FLAGS.code(), 99_999, Fixture.bytes("a"), O_WRONLY);
+        f.observer.end(Op.OPEN_FLAGS.code(), -1);
+        assertThat(f.observer.inMutation()).isZero();
+    }
+
     // the fence
 
     @Test
