@@ -338,7 +338,6 @@ public final class Backups implements Closeable {
      */
     public void preflight(List<byte[]> exactPaths, List<byte[]> scopes) throws IOException {
         running();
-        long last = 0;
         for (byte[] scope : scopes) {
             append(SCOPE, named(scope, 0));
             this.scopes.add(scope.clone());
@@ -355,8 +354,7 @@ public final class Backups implements Closeable {
                 }
             }
         }
-        last = append(COMMIT, new byte[0]);
-        pack.sync(last);
+        pack.sync(append(COMMIT, new byte[0]));
     }
 
     /**

@@ -596,7 +596,7 @@ class BackupsTest {
         assertThat(report.complete()).isTrue();
     }
 
-    // H23: restoring needs no rights of the manifest; nothing here asks for any.
+
 
     @Test
     void rollback_ofACreatedFileInADirectoryTheSessionMadeReadOnly_removesIt() throws IOException {
