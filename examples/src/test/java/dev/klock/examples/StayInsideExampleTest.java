@@ -26,6 +26,7 @@ class StayInsideExampleTest {
     private static final List<Mask> MASKS = List.of(
             new Mask("(?:/[^/\\s:]+)*/klock-example-\\w{8}", "/tmp/klock-example"),
             new Mask("\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\\b", "<id>"),
+            new Mask("\\bs[0-9a-f]{11}-[0-9a-f]{8}\\b", "<session>"),
             new Mask("\\b\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?Z?", "<time>"),
             new Mask("\\b\\d+(?:\\.\\d+)? ?(?:ms|s)\\b", "<duration>"));
 

@@ -24,6 +24,8 @@ import jdk.internal.misc.Unsafe;
  * does not list its members ({@code Reflection.registerFieldsToFilter}).
  */
 public final class KlockBridge {
+    /** The directory that klock keeps its own files in, wherever it is. */
+    private static final String HOME = ".klock";
     private static final Hooks HOOKS;
     private static final Fence FENCE;
     private static final JavaIOFileDescriptorAccess DESCRIPTORS = SharedSecrets.getJavaIOFileDescriptorAccess();
@@ -178,6 +180,39 @@ public final class KlockBridge {
 
     public static void ended(int op) {
         HOOKS.ending();
+    }
+
+    /** Listings leave klock's own directory out. */
+    public static boolean hides(boolean selfOrParent, byte[] name) {
+        return selfOrParent || isHome(name);
+    }
+
+    /** The same for java.io; the array is the caller's to keep. */
+    public static String[] without(String[] names) {
+        if (names == null) {
+            return null;
+        }
+        for (int i = 0; i < names.length; i++) {
+            if (HOME.equals(names[i])) {
+                String[] rest = new String[names.length - 1];
+                System.arraycopy(names, 0, rest, 0, i);
+                System.arraycopy(names, i + 1, rest, i, rest.length - i);
+                return rest;
+            }
+        }
+        return names;
+    }
+
+    private static boolean isHome(byte[] name) {
+        if (name.length != HOME.length()) {
+            return false;
+        }
+        for (int i = 0; i < name.length; i++) {
+            if (name[i] != HOME.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static String nameOf(File file) {

@@ -40,6 +40,11 @@ final class KlockFiles implements HostFiles {
     }
 
     @Override
+    public Exception absent() {
+        return new UnixException(UnixConstants.ENOENT);
+    }
+
+    @Override
     public byte[] workingDirectory() {
         return UnixNativeDispatcher.getcwd();
     }

@@ -1,5 +1,6 @@
 package dev.klock.bridge;
 
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
@@ -18,6 +19,14 @@ public interface HostFiles {
 
     /** st_mode of {@code name} itself (lstat), 0 if there is nothing of that name or it cannot be looked at. */
     int mode(byte[] name);
+
+    /**
+     * What the calls of java.nio.file's own implementation throw where a name does not exist, for them to turn into a
+     * NoSuchFileException; elsewhere that exception itself.
+     */
+    default Exception absent() {
+        return new NoSuchFileException(null);
+    }
 
     /** The process's true working directory. */
     byte[] workingDirectory();

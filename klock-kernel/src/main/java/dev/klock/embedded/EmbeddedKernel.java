@@ -248,7 +248,7 @@ public final class EmbeddedKernel implements AutoCloseable {
             } else if (kind == Event.Kind.LEASE_EXPIRED || kind == Event.Kind.LEASE_REVOKED) {
                 leasesChanged(s);
                 tell |= s.listener != null;
-            } else if (kind == Event.Kind.LEASE_FREED) {
+            } else if (kind == Event.Kind.LEASE_FREED || kind == Event.Kind.ROLLBACK_REQUIRED) {
                 leasesChanged(s);
             } else if (kind == Event.Kind.OBSERVATION_UPDATE) {
                 tell |= s.listener != null;
@@ -316,7 +316,9 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Heartbeats, the passing of time, and calls to listeners. */
     private final class Keeper extends Thread {
         Keeper() {
-            super("klock-kernel");
+            // nothing of the thread that happens to open the first session: neither its thread-locals nor its class loader
+            super(null, null, "klock-kernel", 0, false);
+            setContextClassLoader(null);
             setDaemon(true);
         }
 

@@ -3,6 +3,7 @@ package dev.klock.embedded;
 import dev.klock.kernel.Backoff;
 import dev.klock.kernel.Command;
 import dev.klock.kernel.Lease;
+import dev.klock.kernel.LeaseState;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Limits;
 import dev.klock.kernel.Outcome;
@@ -218,14 +219,18 @@ public final class EmbeddedSession implements AutoCloseable {
     }
 
     /**
-     * Whether the session may still act under its leases: the deadline is taken from before the last heartbeat and is a fifth of a time to
-     * live early (C46), so that a process that was stopped for a while finds out by itself. One volatile read and one clock read; no lock.
+     * Whether the session may still act under its leases: not once it has died or was aborted, and not past a deadline that is taken from
+     * before the last heartbeat and is a fifth of a time to live early (C46), so that a process that was stopped for a while finds out by
+     * itself. One volatile read and one clock read; no lock.
      */
     public boolean isValid() {
         return valid && kernel.nanos() - validUntilNanos < 0;
     }
 
-    /** The deadline of {@link #isValid}, on the clock of {@link System#nanoTime}; meaningless without leases. */
+    /**
+     * That deadline, on the clock of {@link System#nanoTime}; meaningless without leases. A rollback, for which {@link #isValid} is false
+     * already, has until then.
+     */
     public long validUntilNanos() {
         return validUntilNanos;
     }
@@ -234,7 +239,10 @@ public final class EmbeddedSession implements AutoCloseable {
     void leasesChanged(List<Lease> leases, long sinceNanos, long nowMs) {
         long shortest = Long.MAX_VALUE;
         long firstEndMs = Long.MAX_VALUE;
+        boolean allHeld = true;
         for (int i = 0; i < leases.size(); i++) {
+            LeaseState state = leases.get(i).state();
+            allHeld &= state == LeaseState.ACTIVE || state == LeaseState.PENDING;
             shortest = Math.min(shortest, leases.get(i).ttlMs());
             firstEndMs = Math.min(firstEndMs, leases.get(i).expiresAtMs());
         }
@@ -246,7 +254,7 @@ public final class EmbeddedSession implements AutoCloseable {
         boolean first = shortestTtlMs == 0 || shortest < shortestTtlMs;
         shortestTtlMs = shortest;
         validUntilNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(firstEndMs - nowMs - shortest / 5);
-        valid = true;
+        valid = allHeld;
         if (first) {
             nextBeatNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(shortest) / 3;
             kernel.beatEarlier(this);

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 
@@ -681,7 +682,7 @@ public final class Kernel {
     private Verdict judge(Session s, List<Triple> triples, Outcome out) {
         ArrayList<Conflict> conflicts = new ArrayList<>();
         Verdict verdict = Verdict.GRANTED;
-        ArrayList<Request> ahead = new ArrayList<>();
+        HashSet<Request> ahead = new HashSet<>();
         for (int i = 0; i < triples.size(); i++) {
             Triple t = triples.get(i);
             if (!takesLease(t)) {
@@ -699,9 +700,11 @@ public final class Kernel {
                 if (!blocks(c, s)) {
                     continue;
                 }
-                conflicts.add(conflict(t, c));
+                if (conflicts.size() < Limits.MAX_CONFLICTS) {
+                    conflicts.add(conflict(t, c));
+                }
                 verdict = verdict.worst(s.compareTo(c.session) < 0 ? Verdict.WAIT : Verdict.DIE);
-                if (c.request != null && !ahead.contains(c.request)) {
+                if (c.request != null) {
                     ahead.add(c.request);
                 }
             }
@@ -861,9 +864,14 @@ public final class Kernel {
                     r.number,
                     LeaseIndex.ALL,
                     found);
+            if (found.isEmpty() || standsForAlready(r.session, claim.resource, claim.predicate)) {
+                continue;
+            }
             found.sort(FIXED_ORDER);
             for (int i = 0; i < found.size(); i++) {
-                conflicts.add(conflict(claim.triple, found.get(i)));
+                if (blocks(found.get(i), r.session) && conflicts.size() < Limits.MAX_CONFLICTS) {
+                    conflicts.add(conflict(claim.triple, found.get(i)));
+                }
             }
         }
         found.clear();

@@ -14,6 +14,9 @@ public final class Limits {
     /** Waiting manifests of one kernel. */
     public static final int MAX_WAITERS = 10_000;
 
+    /** Conflicts that one answer lists; the verdict is over all. */
+    public static final int MAX_CONFLICTS = 10_000;
+
     /** Sessions of one kernel, ended ones that are still remembered included. */
     public static final int MAX_SESSIONS = 100_000;
 

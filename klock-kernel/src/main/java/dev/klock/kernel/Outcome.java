@@ -66,7 +66,7 @@ public final class Outcome {
         return Collections.unmodifiableList(leases);
     }
 
-    /** Everything that stands in the way (C20), in a fixed order whatever the order in which it came there (K2-8). */
+    /** Everything that stands in the way (C20), the first {@link Limits#MAX_CONFLICTS} of it, in a fixed order whatever the order in which it came there (K2-8). */
     public List<Conflict> conflicts() {
         return Collections.unmodifiableList(conflicts);
     }

@@ -212,6 +212,8 @@ class EmbeddedKernelTest {
         CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
         young.abort("scope violation");
         assertThat(waiting.isDone()).isFalse();
+        assertThat(young.isValid()).isFalse();
+        assertThat(young.validUntilNanos() - System.nanoTime()).as("time for the rollback").isPositive();
         young.rolledBack();
         assertThat(waiting.get(10, TimeUnit.SECONDS).isGranted()).isTrue();
     }

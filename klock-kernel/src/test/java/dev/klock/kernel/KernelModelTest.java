@@ -48,9 +48,11 @@ class KernelModelTest {
 
     @Test
     void randomCommands_manySeeds_reachEveryVerdictFormAndConflictTypeOften() {
-        for (int seed = 0; seed < 40; seed++) {
+        // each seed is 300 commands
+        for (int seed = 0; seed < Integer.getInteger("klock.model.seeds", 40); seed++) {
             new Run(seed).steps(300);
         }
+        System.out.println("random commands: " + verdicts + " " + forms + " " + types);
         int submits = verdicts.values().stream().mapToInt(Integer::intValue).sum();
         assertThat(verdicts).as("of %s", submits).hasSize(4).allSatisfy((v, n) -> assertThat(n).isGreaterThan(submits / 20));
         assertThat(forms).hasSize(3);

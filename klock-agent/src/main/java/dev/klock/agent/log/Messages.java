@@ -94,7 +94,8 @@ public final class Messages {
     }
 
     /**
-     * The one line at the end of a session: who, how it ended, what was decided, what was put back, and where the log is.
+     * The one line at the end of a session: who, how it ended, what was decided, what was put back, and where the log is. How much was
+     * allowed is in the log: that number is the JDK's as much as the program's.
      *
      * @param log the session's log, for its counts; closed or not
      * @param mode the mode's word
@@ -102,7 +103,7 @@ public final class Messages {
     public static String end(String agentId, String sessionId, String mode, Summary summary, VerificationLog log) {
         StringBuilder line = new StringBuilder(200);
         line.append(Escapes.line(agentId)).append(" session ").append(Escapes.line(sessionId)).append(" (").append(mode).append(") ")
-                .append(summary.end()).append(": ").append(log.count(Decision.ALLOW)).append(" allowed, ")
+                .append(summary.end()).append(": ")
                 .append(log.count(Decision.DENY)).append(" denied");
         if (log.count(Decision.WARN) > 0) {
             line.append(", ").append(log.count(Decision.WARN)).append(" warned");

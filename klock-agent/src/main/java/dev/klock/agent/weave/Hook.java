@@ -39,6 +39,11 @@ public final class Hook {
         return site.equals("-");
     }
 
+    /** Whether the end must also be told when the body throws: ends that only change a result need not. */
+    boolean wrapsBody() {
+        return !end.equals("-") && !end.equals("ended") && !end.equals("hides") && !end.equals("names");
+    }
+
     /** {@code class.method(descriptor)}, with the call it stands before where that is not the start. */
     @Override
     public String toString() {

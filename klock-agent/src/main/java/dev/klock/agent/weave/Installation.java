@@ -135,6 +135,10 @@ public final class Installation {
             return null;
         }
 
+        private static boolean isEnd(String bridgeMethod) {
+            return bridgeMethod.startsWith("end") || bridgeMethod.equals("hides") || bridgeMethod.equals("without");
+        }
+
         private final class Calls extends ClassVisitor {
             private final List<Hook> hooks;
 
@@ -166,7 +170,7 @@ public final class Installation {
                         }
                         synchronized (Reader.this) {
                             for (Hook hook : wanted) {
-                                boolean first = hook.call.equals("-") ? name.startsWith("end") : name.equals(hook.call);
+                                boolean first = hook.call.equals("-") ? isEnd(name) : name.equals(hook.call);
                                 if (first) {
                                     seen.add(hook);
                                 }

@@ -259,12 +259,16 @@ final class Weaver implements ClassFileTransformer {
                 case "-":
                     return;
                 case "void":
-                    pushInt(hook.op.code());
-                    bridge("end");
-                    return;
                 case "process":
                     pushInt(hook.op.code());
                     bridge("end");
+                    return;
+                case "hides":
+                    super.visitVarInsn(Opcodes.ALOAD, 1);
+                    bridge("hides");
+                    return;
+                case "names":
+                    bridge("without");
                     return;
                 case "ended":
                     pushInt(hook.op.code());
@@ -308,7 +312,7 @@ final class Weaver implements ClassFileTransformer {
         AtStart(MethodVisitor next, Hook hook, String owner, int access, List<Hook> done) {
             super(next, hook, owner, access, done);
             constructor = hook.method.equals("<init>");
-            wrapped = !hook.end.equals("-") && !hook.end.equals("ended") && !constructor;
+            wrapped = hook.wrapsBody() && !constructor;
         }
 
         @Override

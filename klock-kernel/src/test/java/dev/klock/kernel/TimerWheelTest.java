@@ -1,0 +1,66 @@
+package dev.klock.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.ShrinkingMode;
+
+class TimerWheelTest {
+    private static final class Alarm extends Timed {
+        long order;
+    }
+
+    @Property(tries = 200, shrinking = ShrinkingMode.OFF)
+    void poll_randomSchedules_givesWhatAListWouldInTheSameOrder(@ForAll long seed) {
+        Random random = new Random(seed);
+        long now = random.nextInt(3) == 0 ? 0 : random.nextInt(2_000_000_000);
+        TimerWheel wheel = new TimerWheel(now);
+        List<Alarm> list = new ArrayList<>();
+        long order = 0;
+        for (int step = 0; step < 400; step++) {
+            int kind = random.nextInt(10);
+            if (kind < 5) {
+                Alarm alarm = kind == 0 && !list.isEmpty() ? list.remove(random.nextInt(list.size())) : new Alarm();
+                long ahead = switch (random.nextInt(4)) {
+                    case 0 -> 1 + random.nextInt(5);
+                    case 1 -> 1 + random.nextInt(1000);
+                    case 2 -> 1 + random.nextInt(400_000);
+                    default -> 1 + random.nextInt(4_000_000);
+                };
+                alarm.order = order++;
+                wheel.schedule(alarm, now + ahead);
+                list.add(alarm);
+            } else if (kind < 6 && !list.isEmpty()) {
+                wheel.cancel(list.remove(random.nextInt(list.size())));
+            } else {
+                now += switch (random.nextInt(4)) {
+                    case 0 -> 0;
+                    case 1 -> random.nextInt(20);
+                    case 2 -> random.nextInt(2000);
+                    default -> random.nextInt(1_500_000);
+                };
+                long next = wheel.nextDueMs();
+                long to = now;
+                List<Alarm> due = new ArrayList<>(list);
+                due.removeIf(a -> a.dueMs > to);
+                due.sort(Comparator.<Alarm>comparingLong(a -> a.dueMs));
+                if (!due.isEmpty()) {
+                    assertThat(next).isLessThanOrEqualTo(due.get(0).dueMs);
+                }
+                List<Long> polled = new ArrayList<>();
+                for (Timed t = wheel.poll(now); t != null; t = wheel.poll(now)) {
+                    polled.add(t.dueMs);
+                    assertThat(list.remove((Alarm) t)).isTrue();
+                }
+                assertThat(polled).isEqualTo(due.stream().map(a -> a.dueMs).toList());
+            }
+            assertThat(wheel.size()).isEqualTo(list.size());
+            assertThat(wheel.nextDueMs() == Long.MAX_VALUE).isEqualTo(list.isEmpty());
+        }
+    }
+}
