@@ -164,6 +164,10 @@ class BadInputTest {
             Files.createSymbolicLink(dir.resolve(".klock"), Path.of("nowhere"));
             return "";
         }, ".klock", "symbolic link");
+        bad("home_holdsTheUsersFiles", (dir, child) -> {
+            child.manifest(GOOD);
+            return "home=" + dir.resolve("w");
+        }, "holds something else");
         bad("home_ofAnotherFormat", (dir, child) -> {
             child.manifest(GOOD);
             Path home = Files.createDirectory(dir.resolve("home"));
