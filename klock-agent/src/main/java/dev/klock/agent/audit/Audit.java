@@ -58,7 +58,10 @@ public final class Audit {
      * @throws IOException if the run-time image cannot be read
      */
     public static AuditResult ofThisJdk() throws IOException {
-        HookTable table = HookTable.forRelease(Runtime.version().feature());
+        return ofThisJdk(HookTable.forRelease(Runtime.version().feature()));
+    }
+
+    static AuditResult ofThisJdk(HookTable table) throws IOException {
         return new Audit(table, Ledger.forRelease(table.release())).run();
     }
 

@@ -121,7 +121,7 @@ public final class Home {
         }
     }
 
-    private static void makePrivate(File dir, String what) throws IOException, UsageException {
+    static void makePrivate(File dir, String what) throws IOException, UsageException {
         FileStatus status = FileStatus.of(dir, false);
         if (status == null) {
             try {
