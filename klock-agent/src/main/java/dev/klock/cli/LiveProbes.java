@@ -226,8 +226,8 @@ final class LiveProbes {
             refusal = "the child ended with " + child.exitValue();
             for (String line : Files.readAllLines(directory.resolve(run).resolve("stderr"), StandardCharsets.UTF_8)) {
                 if (line.startsWith("klock: ")) {
+                    // the last one says why it ended
                     refusal = line.substring("klock: ".length());
-                    break;
                 }
             }
         }

@@ -183,13 +183,19 @@ public final class Audit {
                 if (reaches(call.owner, owner, call.member)) {
                     callers.add(call.caller);
                     if (!call.hooked && !isStoodFor(call.caller)) {
-                        unhooked.add(call.caller.replace('/', '.') + " calls " + owner.replace('/', '.') + "." + call.member);
+                        unhooked.add(dotted(call.caller) + " calls " + owner.replace('/', '.') + "." + call.member);
                     }
                 }
             }
         }
         result.callers = callers.size();
         result.unhookedCallers.addAll(unhooked);
+    }
+
+    /** With dots in the class's name, but not in the descriptor. */
+    private static String dotted(String method) {
+        int parenthesis = method.indexOf('(');
+        return method.substring(0, parenthesis).replace('/', '.').concat(method.substring(parenthesis));
     }
 
     private boolean isStoodFor(String caller) {
