@@ -316,7 +316,9 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Heartbeats, the passing of time, and calls to listeners. */
     private final class Keeper extends Thread {
         Keeper() {
-            super("klock-kernel");
+            // nothing of the thread that happens to open the first session: neither its thread-locals nor its class loader
+            super(null, null, "klock-kernel", 0, false);
+            setContextClassLoader(null);
             setDaemon(true);
         }
 
