@@ -74,6 +74,7 @@ public final class HookTable {
         return release;
     }
 
+    /** All rows, in the table's order. */
     public List<Hook> hooks() {
         return hooks;
     }
@@ -83,7 +84,13 @@ public final class HookTable {
         return byClass;
     }
 
-    static String[] split(String text, char separator) {
+    /** The rows of a class, by its internal name; null if it has none. */
+    public List<Hook> hooksOf(String className) {
+        return byClass.get(className);
+    }
+
+    /** The parts of {@code text} between separators; one more than it has separators. */
+    public static String[] split(String text, char separator) {
         List<String> parts = new ArrayList<>(COLUMNS);
         int from = 0;
         for (int at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, from)) {

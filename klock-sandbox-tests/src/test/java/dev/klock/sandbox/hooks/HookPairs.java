@@ -81,13 +81,6 @@ final class HookPairs {
         return pairs;
     }
 
-    /** For looking at when a probe surprises: each bare probe with the rows it entered. */
-    String entries() {
-        StringBuilder text = new StringBuilder();
-        bare.seen.forEach((name, seen) -> text.append(name).append(": ").append(seen.entered.stream().map(rows::get).toList()).append('\n'));
-        return text.toString();
-    }
-
     List<HookRow> rows() {
         return rows;
     }
@@ -190,7 +183,7 @@ final class HookPairs {
         for (String area : areas) {
             for (Probe probe : HookProbes.PROBES) {
                 Fixture.make(root.resolve(area).resolve(probe.id()), probe.id());
-                Files.createDirectories(elsewhere.resolve(area).resolve(probe.id()));
+                Fixture.age(Files.createDirectories(elsewhere.resolve(area).resolve(probe.id())));
             }
         }
         look(root, elsewhere, areas, run.before);
