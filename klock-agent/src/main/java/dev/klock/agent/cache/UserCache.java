@@ -7,10 +7,8 @@ import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
@@ -19,7 +17,7 @@ import java.util.Map;
 import java.util.zip.CRC32;
 
 /**
- * The files klock keeps in {@code $XDG_CACHE_HOME/klock}, else {@code ~/.cache/klock}.
+ * The files klock keeps in the user's cache directory.
  *
  * <p>Who can write here can widen a scope or change java.base. So the directory is 0700 and its user's, a file in it counts only if it is
  * a regular one of the same user that nobody else may write, and in every mode the program is kept out of the place as it is kept out of
@@ -34,39 +32,23 @@ import java.util.zip.CRC32;
  */
 public final class UserCache {
     private static final int MAGIC = 0x4B4C4301;
-    private static final int MAX_BYTES = 16 << 20;
     /** Files kept; when one is added to as many, the oldest goes. */
     private static final int MAX_FILES = 64;
     private static final int TYPE_AND_PERMISSIONS = 0177777;
-    private static final int PRIVATE_DIRECTORY = 0040700;
     private static final int PRIVATE_FILE = 0100600;
 
     private final File directory;
     private final byte[] identity;
-    /** Of the directory's owner, -1 until it is known to be ours. */
-    private int owner = -1;
-    private boolean usable = true;
 
     private UserCache(File directory, byte[] identity) {
         this.directory = directory;
         this.identity = identity;
     }
 
-    /**
-     * The cache of a user whose {@code XDG_CACHE_HOME} and {@code HOME} are these (each may be null; a relative one counts as none); null if
-     * there is no place for one. Touches nothing.
-     */
-    public static UserCache of(String xdgCacheHome, String home) {
-        File above;
-        if (xdgCacheHome != null && xdgCacheHome.startsWith("/")) {
-            above = new File(xdgCacheHome);
-        } else if (home != null && home.startsWith("/")) {
-            above = new File(home, ".cache");
-        } else {
-            return null;
-        }
-        byte[] identity = identityOfThisJar();
-        return identity == null ? null : new UserCache(new File(above, "klock"), identity);
+    /** The cache in {@code directory}, which exists, is this user's and 0700; null if that is null or this klock is not one of a klock.jar. */
+    public static UserCache of(File directory) {
+        byte[] identity = directory == null ? null : identityOfThisJar();
+        return identity == null ? null : new UserCache(directory, identity);
     }
 
     /** For tests: a cache in {@code directory} for the build {@code identity}. */
@@ -74,25 +56,11 @@ public final class UserCache {
         return new UserCache(directory, identity);
     }
 
-    /** Where the files are or would be. */
-    public File directory() {
-        return directory;
-    }
-
     /** What was kept as {@code name}; null if nothing that can be trusted was. */
     public byte[] get(String name) {
-        try {
-            if (!isOurs()) {
-                return null;
-            }
-            File file = new File(directory, name);
-            try (FileInputStream in = new FileInputStream(file)) {
-                // looked at behind the open, so that what is judged is what is read; the directory is ours alone
-                if (!isPrivate(file, PRIVATE_FILE)) {
-                    return null;
-                }
-                return content(in);
-            }
+        File file = new File(directory, name);
+        try (FileInputStream in = new FileInputStream(file)) {
+            return isPrivate(file) ? content(in) : null;
         } catch (IOException | RuntimeException e) {
             return null;
         }
@@ -100,15 +68,8 @@ public final class UserCache {
 
     /** Keeps {@code content} as {@code name} (letters, digits, dots and dashes), or does nothing if that cannot be done. */
     public void put(String name, byte[] content) {
-        if (content.length > MAX_BYTES) {
-            return;
-        }
         File draft = null;
         try {
-            make();
-            if (!isOurs()) {
-                return;
-            }
             sweep();
             draft = new File(directory, "draft-".concat(Long.toHexString(System.nanoTime())));
             Files.createFile(draft.toPath(), PosixFilePermissions.asFileAttribute(
@@ -120,7 +81,7 @@ public final class UserCache {
                 draft = null;
             }
         } catch (IOException | RuntimeException e) {
-            usable = false;
+            // the next start works it out again
         } finally {
             if (draft != null) {
                 draft.delete();
@@ -167,46 +128,11 @@ public final class UserCache {
         return (bytes[at] & 0xFF) << 24 | (bytes[at + 1] & 0xFF) << 16 | (bytes[at + 2] & 0xFF) << 8 | bytes[at + 3] & 0xFF;
     }
 
-    private void make() throws IOException {
-        if (directory.exists()) {
-            return;
-        }
-        File above = directory.getParentFile();
-        if (!above.isDirectory() && !above.mkdir()) {
-            throw new NoSuchFileException(above.getPath());
-        }
-        try {
-            Files.createDirectory(directory.toPath(), PosixFilePermissions.asFileAttribute(EnumSet.of(PosixFilePermission.OWNER_READ,
-                    PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE)));
-        } catch (FileAlreadyExistsException e) {
-            // another program that starts just now was first
-        }
-        usable = true;
-    }
-
-    private boolean isOurs() throws IOException {
-        if (owner >= 0) {
-            return true;
-        }
-        if (!usable) {
-            return false;
-        }
-        // the process's own files in /proc belong to its effective user
-        owner = (Integer) Files.getAttribute(new File("/proc/self/stat").toPath(), "unix:uid");
-        if (!isPrivate(directory, PRIVATE_DIRECTORY)) {
-            owner = -1;
-            usable = false;
-        }
-        return usable;
-    }
-
-    private boolean isPrivate(File file, int wanted) throws IOException {
-        try {
-            Map<String, Object> status = Files.readAttributes(file.toPath(), "unix:uid,mode", LinkOption.NOFOLLOW_LINKS);
-            return ((Integer) status.get("mode") & TYPE_AND_PERMISSIONS) == wanted && (Integer) status.get("uid") == owner;
-        } catch (NoSuchFileException e) {
-            return false;
-        }
+    /** What stood here before the directory was made private may be anybody's, and a link may lead anywhere. */
+    private boolean isPrivate(File file) throws IOException {
+        Map<String, Object> status = Files.readAttributes(file.toPath(), "unix:uid,mode", LinkOption.NOFOLLOW_LINKS);
+        return ((Integer) status.get("mode") & TYPE_AND_PERMISSIONS) == PRIVATE_FILE
+                && status.get("uid").equals(Files.getAttribute(directory.toPath(), "unix:uid"));
     }
 
     private void sweep() {
