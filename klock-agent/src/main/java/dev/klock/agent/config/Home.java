@@ -114,11 +114,16 @@ public final class Home {
     public File directory(String name) throws UsageException {
         File inside = new File(directory, name);
         try {
-            tighten(inside, makeIfAbsent(inside, "klock's directory"));
+            makePrivate(inside, "klock's directory");
             return inside;
         } catch (IOException e) {
             throw new UsageException("klock's directory " + inside + " cannot be made: " + reason(e));
         }
+    }
+
+    /** Makes {@code dir}, called {@code what} in messages, if it is not there; either way nobody else can look into it afterwards. */
+    static void makePrivate(File dir, String what) throws IOException, UsageException {
+        tighten(dir, makeIfAbsent(dir, what));
     }
 
     private static FileStatus makeIfAbsent(File dir, String what) throws IOException, UsageException {
