@@ -112,7 +112,7 @@ public final class Agent {
             take(leases, Leases.wanted(manifest, resolver), launch, images);
         }
         bridge.connect(instrumentation, observer, fence);
-        Installation installation = Installation.install(instrumentation, table);
+        Installation installation = Installation.install(instrumentation, table, session);
         if (!installation.gaps().isEmpty()) {
             String first = installation.gaps().get(0) + (installation.gaps().size() == 1 ? "" : " and "
                     + (installation.gaps().size() - 1) + " more");

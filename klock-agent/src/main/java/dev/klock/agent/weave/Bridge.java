@@ -69,7 +69,8 @@ public final class Bridge {
         hide(bridge);
         // modules other than java.base that hold hooked methods
         Set<Module> holders = new HashSet<>();
-        for (String name : new String[] {"java.prefs", "jdk.management.agent"}) {
+        for (String name : new String[] {"java.prefs", "jdk.management.agent", "java.net.http", "jdk.sctp", "jdk.management", "jdk.attach",
+            "java.instrument"}) {
             Optional<Module> holder = ModuleLayer.boot().findModule(name);
             if (holder.isPresent()) {
                 holders.add(holder.get());

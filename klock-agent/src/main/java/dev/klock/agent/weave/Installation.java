@@ -27,15 +27,24 @@ public final class Installation {
         this.table = table;
     }
 
-    /** Weaves all classes of {@code table} now; classes of modules that are not in the boot layer have nothing to guard and are left out. */
-    public static Installation install(Instrumentation instrumentation, HookTable table) {
+    /**
+     * Weaves the classes of {@code table}: now or, if all rows of a class are lazy and nobody has loaded it yet, when it is loaded; a class
+     * that then cannot be woven is told to {@code losses}. Classes of modules that are not in the boot layer have nothing to guard and are
+     * left out.
+     */
+    public static Installation install(Instrumentation instrumentation, HookTable table, Losses losses) {
         Installation result = new Installation(table);
         Weaver weaver = new Weaver(table);
         Reader reader = new Reader(table, weaver);
         List<Class<?>> targets = new ArrayList<>();
         Set<Hook> absent = new HashSet<>();
+        Set<String> waiting = new HashSet<>();
         for (Map.Entry<String, List<Hook>> entry : table.byClass().entrySet()) {
             String name = entry.getKey().replace('/', '.');
+            if (entry.getValue().get(0).lazy) {
+                waiting.add(name);
+                continue;
+            }
             if (!moduleIsPresent(name)) {
                 absent.addAll(entry.getValue());
                 continue;
@@ -47,8 +56,18 @@ public final class Installation {
                 absent.addAll(entry.getValue());
             }
         }
-        result.classes = targets.size();
         instrumentation.addTransformer(weaver, true);
+        // from here on what is loaded is woven; what was loaded before is found here
+        Class<?>[] loaded = instrumentation.getAllLoadedClasses();
+        for (int i = 0; i < loaded.length; i++) {
+            if (Weaver.isOfTheJdk(loaded[i].getClassLoader()) && waiting.remove(loaded[i].getName())) {
+                targets.add(loaded[i]);
+            }
+        }
+        for (String name : waiting) {
+            absent.addAll(table.byClass().get(name.replace('.', '/')));
+        }
+        result.classes = targets.size();
         // registered last, so it is shown what the JVM will use; it changes nothing
         instrumentation.addTransformer(reader, true);
         try {
@@ -57,7 +76,7 @@ public final class Installation {
             result.gaps.add("the JVM refused the woven classes: " + e);
         } finally {
             instrumentation.removeTransformer(reader);
-            weaver.forgetOutputs();
+            weaver.forgetOutputs(losses);
         }
         result.gaps.addAll(weaver.failures());
         for (Hook hook : table.hooks()) {

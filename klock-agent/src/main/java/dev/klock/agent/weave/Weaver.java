@@ -36,6 +36,9 @@ import org.objectweb.asm.Type;
 final class Weaver implements ClassFileTransformer {
     static final String BRIDGE = "sun/nio/fs/KlockBridge";
 
+    private static final ClassLoader PLATFORM = ClassLoader.getPlatformClassLoader();
+    private static final ClassLoader SYSTEM = ClassLoader.getSystemClassLoader();
+
     private final Map<String, List<Hook>> table;
     /** Rows that were inserted; guarded by this. */
     private final Set<Hook> woven = new HashSet<>();
@@ -44,6 +47,8 @@ final class Weaver implements ClassFileTransformer {
     /** What went wrong, per class; guarded by this. */
     private final List<String> failures = new ArrayList<>();
     private boolean remember = true;
+    /** Null until the installation has been checked; guarded by this. */
+    private Losses losses;
 
     Weaver(HookTable table) {
         this.table = table.byClass();
@@ -51,27 +56,56 @@ final class Weaver implements ClassFileTransformer {
 
     @Override
     public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
-        if (loader != null || name == null) {
+        if (name == null || !isOfTheJdk(loader)) {
             return null;
         }
         List<Hook> hooks = table.get(name);
         if (hooks == null) {
             return null;
         }
+        Losses told;
+        String lost;
         try {
             byte[] output = weave(bytes, hooks);
             synchronized (this) {
                 if (remember) {
                     outputs.put(name, output);
                 }
+                told = losses;
+            }
+            lost = told == null ? null : missing(hooks);
+            if (lost != null) {
+                told.lost(lost);
             }
             return output;
         } catch (Throwable e) {
+            lost = name.replace('/', '.') + ": " + e;
             synchronized (this) {
-                failures.add(name.replace('/', '.') + ": " + e);
+                failures.add(lost);
+                told = losses;
+            }
+            if (told != null) {
+                told.lost(lost);
             }
             return null;
         }
+    }
+
+    /**
+     * Whether classes of the JDK may come from {@code loader}: the boot loader, or the two that hold the JDK's other modules. A class of
+     * the program cannot stand in the place of one that a module of the JDK holds.
+     */
+    static boolean isOfTheJdk(ClassLoader loader) {
+        return loader == null || loader == PLATFORM || loader == SYSTEM;
+    }
+
+    private synchronized String missing(List<Hook> hooks) {
+        for (Hook hook : hooks) {
+            if (!woven.contains(hook)) {
+                return "no method matches " + hook;
+            }
+        }
+        return null;
     }
 
     /** Whether {@code bytes} are what this weaver returned last for the class {@code name}. */
@@ -79,8 +113,9 @@ final class Weaver implements ClassFileTransformer {
         return Arrays.equals(outputs.get(name), bytes);
     }
 
-    /** The installation has been checked: from now on outputs are not kept. */
-    synchronized void forgetOutputs() {
+    /** The installation has been checked: from now on outputs are not kept, and who must know of a class that cannot be woven is told. */
+    synchronized void forgetOutputs(Losses newLosses) {
+        losses = newLosses;
         remember = false;
         outputs.clear();
     }
@@ -233,7 +268,11 @@ final class Weaver implements ClassFileTransformer {
                 int n = Integer.parseInt(argument.substring(1, dot < 0 ? argument.length() : dot));
                 int index = isStatic ? n - 1 : n;
                 super.visitVarInsn(parameters[index].getOpcode(Opcodes.ILOAD), slots[index]);
-                if (dot >= 0) {
+                int parenthesis = argument.indexOf('(');
+                if (parenthesis >= 0) {
+                    super.visitMethodInsn(Opcodes.INVOKEVIRTUAL, parameters[index].getInternalName(),
+                            argument.substring(dot + 1, parenthesis), argument.substring(parenthesis), false);
+                } else if (dot >= 0) {
                     int colon = argument.indexOf(':');
                     super.visitFieldInsn(Opcodes.GETFIELD, owner, argument.substring(dot + 1, colon), argument.substring(colon + 1));
                 }
@@ -266,6 +305,15 @@ final class Weaver implements ClassFileTransformer {
                 case "hides":
                     super.visitVarInsn(Opcodes.ALOAD, 1);
                     bridge("hides");
+                    return;
+                case "addresses":
+                    super.visitInsn(Opcodes.DUP);
+                    super.visitVarInsn(Opcodes.ALOAD, 1);
+                    bridge("resolved");
+                    return;
+                case "host":
+                    super.visitInsn(Opcodes.DUP);
+                    bridge("named");
                     return;
                 case "names":
                     bridge("without");
