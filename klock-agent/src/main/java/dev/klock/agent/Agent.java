@@ -1,6 +1,8 @@
 package dev.klock.agent;
 
+import dev.klock.agent.audit.PassedAudits;
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.config.Cache;
 import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.Launch;
@@ -72,6 +74,10 @@ public final class Agent {
     private static void begin(Launch launch, File jar, Instrumentation instrumentation) throws Exception {
         long nowMs = System.currentTimeMillis();
         Mode mode = launch.options().mode();
+        HookTable table = HookTable.forRelease(Runtime.version().feature());
+        if (!table.isListed()) {
+            audit(table, mode, launch.environment());
+        }
         Manifest manifest = launch.manifest();
         Home home = Home.open(launch.home());
         SessionClaim claim = SessionClaim.claim(home, manifest == null ? null : manifest.sessionId());
@@ -106,7 +112,7 @@ public final class Agent {
             take(leases, Leases.wanted(manifest, resolver), launch, images);
         }
         bridge.connect(instrumentation, observer, fence);
-        Installation installation = Installation.install(instrumentation, HookTable.forRelease(Runtime.version().feature()), session);
+        Installation installation = Installation.install(instrumentation, table, session);
         if (!installation.gaps().isEmpty()) {
             String first = installation.gaps().get(0) + (installation.gaps().size() == 1 ? "" : " and "
                     + (installation.gaps().size() - 1) + " more");
@@ -117,6 +123,18 @@ public final class Agent {
             Stderr.warn("hooks are missing: " + first);
         }
         session.begin();
+    }
+
+    /** A release that nobody has fitted the hook table to may still be held by it: that is proven once for each build, or refused (K6-1). */
+    private static void audit(HookTable table, Mode mode, LaunchEnvironment environment) throws UsageException {
+        String fault = PassedAudits.fault(table, Cache.directory(environment));
+        if (fault != null) {
+            String line = "hooks for Java " + table.release() + " do not hold on Java " + Runtime.version() + ": " + fault;
+            if (mode.denies()) {
+                throw new UsageException(line + "; see java -jar klock.jar doctor --audit");
+            }
+            Stderr.warn(line);
+        }
     }
 
     /** All leases and images, or no program (K2-5, K6-8); permissive goes on without, and says so. */

@@ -60,11 +60,6 @@ final class Images implements PreImages {
     }
 
     @Override
-    public void created(byte[] path) {
-        backups.left(path);
-    }
-
-    @Override
     public void left(byte[] path) {
         backups.left(path);
     }

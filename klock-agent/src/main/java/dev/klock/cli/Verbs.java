@@ -27,6 +27,7 @@ final class Verbs {
             new Row("sessions", new Sessions(terminal, environment)),
             new Row("config", new Config(terminal, environment)),
             new Row("baseline", new BaselineVerb(terminal, environment)),
+            new Row("doctor", new Doctor(terminal, environment)),
             new Row("schema", new Schema(terminal, environment)),
             new Row("version", new Version(terminal, environment)),
         };

@@ -4,13 +4,16 @@ import dev.klock.kernel.Change;
 import dev.klock.kernel.Command;
 import dev.klock.kernel.Conflict;
 import dev.klock.kernel.Event;
+import dev.klock.kernel.HotSpot;
 import dev.klock.kernel.Kernel;
 import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Lease;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Outcome;
+import dev.klock.kernel.Overview;
 import dev.klock.kernel.Refusal;
 import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.SessionView;
 import dev.klock.kernel.Verdict;
 import dev.klock.resource.Resource;
 import java.util.ArrayDeque;
@@ -168,6 +171,36 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    /** The session as it is now, or {@code null} if it is not known; what its StateDigest is made of. */
+    public SessionView session(SessionKey session) {
+        lock.lock();
+        try {
+            return kernel.session(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The hottest resources (K7-7); {@code namespace} {@code null} for all. */
+    public List<HotSpot> contention(String namespace, int limit) {
+        lock.lock();
+        try {
+            return kernel.contention(namespace, limit);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Who is blocked, what is hot, who is a ghost (K7-12); {@code namespace} {@code null} for all. */
+    public Overview overview(String namespace, int limit) {
+        lock.lock();
+        try {
+            return kernel.overview(namespace, limit);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Ends the daemon thread; whoever still waits gets PAUSED. Leases are not released: nothing can be asked any more. */
     @Override
     public void close() {
@@ -316,7 +349,9 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Heartbeats, the passing of time, and calls to listeners. */
     private final class Keeper extends Thread {
         Keeper() {
-            super("klock-kernel");
+            // nothing of the thread that happens to open the first session: neither its thread-locals nor its class loader
+            super(null, null, "klock-kernel", 0, false);
+            setContextClassLoader(null);
             setDaemon(true);
         }
 

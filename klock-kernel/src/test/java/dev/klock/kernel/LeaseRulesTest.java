@@ -208,6 +208,10 @@ class LeaseRulesTest {
         assertThat(w.kernel.leaseCount()).isEqualTo(1);
         assertThat(Worlds.kinds(w.at(16_000))).containsExactly(Event.Kind.LEASE_EXPIRED);
         assertThat(w.kernel.leaseCount()).isZero();
+        SessionKey late = w.session("late", 3);
+        w.submitFor(late, 1000, "MUTATES /x");
+        w.apply(new Command.AnnounceRestart(late));
+        assertThat(Worlds.kinds(w.at(w.now + 16_000))).as("nobody looked in between").containsExactly(Event.Kind.LEASE_EXPIRED);
     }
 
     @Test

@@ -263,13 +263,31 @@ class WaitDieTest {
     /** A triple that an own lease stands for does not queue; once that lease goes, it does, and may be too young to. */
     @Test
     void waiting_ownLeaseThatStoodForATripleGoes_isJudgedAgainAndDies() {
+        for (String[] manifest : new String[][] {{"CONSUMES /r", "MUTATES /z"}, {"MUTATES /z", "CONSUMES /r"}}) {
+            Worlds v = new Worlds();
+            SessionKey old = v.session("old", 1);
+            SessionKey middle = v.session("middle", 2);
+            SessionKey young = v.session("young", 3);
+            v.submit(young, "MUTATES /z");
+            v.submit(middle, "MUTATES /r");
+            assertThat(v.submit(old, "MUTATES /r").verdict()).as("waits for middle").isEqualTo(Verdict.WAIT);
+            assertThat(v.submit(middle, manifest).verdict()).as("waits for young only").isEqualTo(Verdict.WAIT);
+            assertThat(v.kernel.blockers(middle)).extracting(Conflict::holder).containsExactly(young);
+            Outcome out = v.release(middle);
+            assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(old);
+            assertThat(Worlds.event(out, Event.Kind.DIED).session()).isEqualTo(middle);
+        }
+    }
+
+    @Test
+    void waiting_ownLeaseThatStandsForATripleStays_isGrantedPastThoseWhoWaitForThatLease() {
         w.submit(c, "MUTATES /z");
         w.submit(b, "MUTATES /r");
-        assertThat(w.submit(a, "MUTATES /r").verdict()).as("older, waits for b").isEqualTo(Verdict.WAIT);
-        assertThat(w.submit(b, "CONSUMES /r", "MUTATES /z").verdict()).as("waits for c only").isEqualTo(Verdict.WAIT);
-        Outcome out = w.release(b);
-        assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(a);
-        assertThat(Worlds.event(out, Event.Kind.DIED).session()).isEqualTo(b);
+        w.submit(a, "MUTATES /r");
+        w.submit(b, "CONSUMES /r", "MUTATES /z");
+        Outcome out = w.release(c);
+        assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(b);
+        assertThat(w.kernel.queue()).containsExactly(a);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.klock.agent.backup;
 
 import dev.klock.bridge.HostFiles;
+import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,6 +44,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * when the operation has returned (normally or not), or, for an open, when the descriptor is closed. In between, whatever is found at
  * the path counts as the session's, so concurrent streams on one file are safe. A missing {@code left} is harmless for the restore but
  * gives up noticing other people's edits of that path; a rollback then keeps a copy of what it displaces.
+ *
+ * A writable mapping outlives its descriptor: call {@code image} for it and {@code left} only when it is gone, if ever.
+ *
+ * <p><b>Others in between.</b> When the session touches a path again and finds that somebody else changed it since it left, their
+ * version is imaged too: a rollback brings back theirs, and puts the first image aside.
  *
  * <h2>What is on disk when</h2>
  * Images: durable before the effect. {@code left}: written without fsync, and for a path that is changed again and again only now and
@@ -129,6 +135,8 @@ public final class Backups implements Closeable {
     private volatile Pack pack;
     private volatile State state = State.OPEN;
     private volatile boolean ending;
+    /** A rollback was begun before, and files it wrote beside their places may be left. */
+    boolean begun;
     /** This object continues what another process began. */
     private boolean recovered;
 
@@ -330,7 +338,6 @@ public final class Backups implements Closeable {
      */
     public void preflight(List<byte[]> exactPaths, List<byte[]> scopes) throws IOException {
         running();
-        long last = 0;
         for (byte[] scope : scopes) {
             append(SCOPE, named(scope, 0));
             this.scopes.add(scope.clone());
@@ -347,8 +354,9 @@ public final class Backups implements Closeable {
                 }
             }
         }
-        last = append(COMMIT, new byte[0]);
-        pack.sync(last);
+        // the first record opens the pack, so the field is read after it
+        long committed = append(COMMIT, new byte[0]);
+        pack.sync(committed);
     }
 
     /**
@@ -671,9 +679,13 @@ public final class Backups implements Closeable {
     }
 
     void copy(Entry e, OutputStream out) throws IOException {
+        copy(e.image, e.contentAt, out);
+    }
+
+    void copy(FileState image, long contentAt, OutputStream out) throws IOException {
         MessageDigest digest = Sha256.digest();
-        pack.copy(e.contentAt, e.image.size, out, digest);
-        if (!Arrays.equals(digest.digest(), e.image.sha)) {
+        pack.copy(contentAt, image.size, out, digest);
+        if (!Arrays.equals(digest.digest(), image.sha)) {
             throw new IOException("the image is damaged: its SHA-256 is not the recorded one");
         }
     }
@@ -746,7 +758,10 @@ public final class Backups implements Closeable {
         running();
         if (e.role == Entry.TOUCHED) {
             if (e.left != null) {
-                if (e.leftOnDisk) {
+                if (foreign(e, FileState.look(files, e.name))) {
+                    e.superseded();
+                    take(e, Entry.TOUCHED);
+                } else if (e.leftOnDisk) {
                     append(TOUCH, named(e.name.bytes, 0));
                 }
                 e.open();
@@ -768,12 +783,56 @@ public final class Backups implements Closeable {
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
     private void again(Entry e) throws IOException {
         FileState now = FileState.look(files, e.name);
+        if (e.left != null && foreign(e, now)) {
+            e.superseded();
+            take(e, Entry.TOUCHED);
+            e.open();
+            return;
+        }
         left(e, now);
         index(now, e);
         writeLeft(e);
         append(TOUCH, named(e.name.bytes, 0));
         e.open();
         e.moved = true;
+    }
+
+    /** Whether what is at the path now was put there, or changed, by somebody else after the session left it. */
+    private boolean foreign(Entry e, FileState now) throws IOException {
+        FileState left = e.left;
+        switch (now.kind) {
+            case FileState.ABSENT:
+                return false;
+            case FileState.DIRECTORY:
+                return left.kind != FileState.DIRECTORY && !movedHere(e.name, now);
+            case FileState.FILE:
+                if (now.couldBeMoved(left) || leftAsIs(now)) {
+                    return false;
+                }
+                if (left.kind == FileState.FILE && left.sha != null && left.size == now.size
+                        && Arrays.equals(Sha256.of(files.path(e.name.bytes)), left.sha)) {
+                    return false;
+                }
+                return !openElsewhere(now) && !movedHere(e.name, now);
+            case FileState.LINK:
+                return !Arrays.equals(now.link, left.link) && !movedHere(e.name, now);
+            default:
+                return !now.sameInode(left) && !movedHere(e.name, now);
+        }
+    }
+
+    /** Whether the session is changing the file under another of its names. */
+    private boolean openElsewhere(FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        if (candidates == null || now.nlink < 2) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c.role == Entry.TOUCHED && c.left == null && holds(c.name, now)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean stillAsImaged(Entry e) throws IOException {
@@ -1205,11 +1264,18 @@ public final class Backups implements Closeable {
         recovered = true;
         for (Entry e : entries.values()) {
             if (e.contentAt >= 0) {
-                java.io.ByteArrayOutputStream sha = new java.io.ByteArrayOutputStream();
-                pack.copy(e.contentAt + e.image.size, Sha256.LENGTH, sha, null);
-                e.image = e.image.withSha(sha.toByteArray());
+                e.image = e.image.withSha(shaOf(e.image, e.contentAt));
+            }
+            if (e.firstContentAt >= 0) {
+                e.firstImage = e.firstImage.withSha(shaOf(e.firstImage, e.firstContentAt));
             }
         }
+    }
+
+    private byte[] shaOf(FileState image, long contentAt) throws IOException {
+        ByteArrayOutputStream sha = new ByteArrayOutputStream(Sha256.LENGTH);
+        pack.copy(contentAt + image.size, Sha256.LENGTH, sha, null);
+        return sha.toByteArray();
     }
 
     private final class Replay implements Pack.Reader {
@@ -1258,8 +1324,12 @@ public final class Backups implements Closeable {
                     entry(new Name(path(in))).inPlace = true;
                     break;
                 case ROLLBACK:
+                    begun = true;
                     while (in.hasRemaining()) {
-                        entry(new Name(path(in))).timesDue = true;
+                        byte what = in.get();
+                        Entry e = entry(new Name(path(in)));
+                        e.timesDue |= (what & Rollback.TIMES) != 0;
+                        e.decided |= (what & Rollback.DECIDED) != 0;
                     }
                     break;
                 case OUTCOME: {
@@ -1281,8 +1351,11 @@ public final class Backups implements Closeable {
             int role = in.getInt();
             long ref = in.getLong();
             FileState image = FileState.decode(in);
-            if (e.role == Entry.TOUCHED && role != Entry.TOUCHED) {
-                return;
+            if (e.role == Entry.TOUCHED) {
+                if (role != Entry.TOUCHED) {
+                    return;
+                }
+                e.superseded();
             }
             e.image = image;
             e.contentAt = ref >= 0 ? ref : dataLength > 0 ? dataAt : -1;

@@ -16,6 +16,9 @@ final class Entry {
     FileState image;
     /** Position of the content in the pack, -1 when there is none. */
     long contentAt = -1;
+    /** The image before somebody else changed the file between two changes of the session's, null if nobody did. */
+    FileState firstImage;
+    long firstContentAt = -1;
     /** The pack up to here must be durable before the effect. */
     volatile long recordEnd;
     /** Data of the image fails its checksum. */
@@ -43,6 +46,8 @@ final class Entry {
 
     /** Outcome of an earlier, unfinished rollback, or null. */
     RollbackReport.Entry outcome;
+    /** An earlier rollback found that this may be put back, and may have begun to. */
+    boolean decided;
     /** An earlier rollback began to write this file in place. */
     boolean inPlace;
     /** An earlier rollback decided to put back this directory's times. */
@@ -50,6 +55,14 @@ final class Entry {
 
     Entry(Name name) {
         this.name = name;
+    }
+
+    /** Somebody else was here: what they made is taken for the state to come back to, and the first image is kept to be put aside. */
+    void superseded() {
+        if (firstImage == null) {
+            firstImage = image;
+            firstContentAt = contentAt;
+        }
     }
 
     void left(FileState now, long at) {

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One run of a rollback.
@@ -42,10 +43,14 @@ import java.util.concurrent.TimeUnit;
  *   <li>outcomes are recorded.
  * </ol>
  * Every step may be interrupted by the end of the process: the next run decides anew and finds what is done already equal to its image.
- * Only two things would look like somebody else's work and are therefore noted before they happen: which directories get their
- * times back (restoring changes them), and a file that is about to be written in place.
+ * What is half done would look like somebody else's work, therefore the decisions are noted before anything happens, and so is a file
+ * that is about to be written in place.
  */
 final class Rollback {
+    /** Bits of a path in the journal of decisions. */
+    static final int TIMES = 1;
+    static final int DECIDED = 2;
+
     private static final int OURS = 1;
     private static final int ATTRIBUTED = 2;
     private static final int THEIRS = 3;
@@ -63,6 +68,11 @@ final class Rollback {
     /** Files looked through when the other name of a hard-linked one is searched. */
     private static final int MAX_STRANGERS = 2_000_000;
 
+    /** Files that are made safe together; each holds a descriptor. */
+    private static final int BATCH_FILES = 128;
+    private static final long BATCH_BYTES = 64L << 20;
+    private static final int HELPERS = 15;
+
     private static final class Plan {
         final Entry e;
         final int index;
@@ -73,6 +83,10 @@ final class Rollback {
         Outcome outcome;
         String detail;
         Path aside;
+        /** Written beside its place, not yet safe and not yet renamed. */
+        Path temporary;
+        FileChannel channel;
+        IOException unsafe;
 
         Plan(Entry e, int index) {
             this.e = e;
@@ -100,6 +114,8 @@ final class Rollback {
     private final Map<Long, Name> groups = new HashMap<>();
     /** Files found by inode, when the other name of a hard-linked one is looked for; null before. */
     private Map<Long, Name> strangers;
+    private final List<Plan> batch = new ArrayList<>();
+    private long batchBytes;
     private final Set<Name> changed = new TreeSet<>();
     private int verified;
 
@@ -135,7 +151,7 @@ final class Rollback {
         for (Plan p : plans) {
             decide(p);
         }
-        noteTimes();
+        noteDecisions();
         unlock();
         for (int i = plans.size() - 1; i >= 0; i--) {
             remove(plans.get(i));
@@ -146,9 +162,11 @@ final class Rollback {
         for (Plan p : plans) {
             write(p, false);
         }
+        settle();
         for (Plan p : plans) {
             write(p, true);
         }
+        settle();
         for (int i = plans.size() - 1; i >= 0; i--) {
             finishDirectory(plans.get(i));
         }
@@ -272,6 +290,10 @@ final class Rollback {
         if (e.inPlace && now.kind == FileState.FILE && now.sameInode(e.image)) {
             return OURS;
         }
+        if (e.decided && (now.kind == FileState.ABSENT || now.kind == FileState.DIRECTORY && e.image.kind == FileState.DIRECTORY
+                || sameContent(now, e))) {
+            return OURS;
+        }
         FileState left = e.users > 0 ? null : left(e);
         if (left == null) {
             return e.prior != null && now.sameStat(e.prior) && !e.prior.racy() ? OURS : ATTRIBUTED;
@@ -334,24 +356,32 @@ final class Rollback {
         return gone;
     }
 
-    private void noteTimes() {
+    /** Makes the decisions durable: a path half put back must not look like somebody else's work to the next run. */
+    private void noteDecisions() {
         int length = 0;
         for (Plan p : plans) {
-            length += p.times ? 4 + p.e.name.bytes.length : 0;
+            length += decisions(p) == 0 ? 0 : 5 + p.e.name.bytes.length;
         }
         ByteBuffer head = ByteBuffer.allocate(length);
         for (Plan p : plans) {
-            if (p.times) {
-                head.putInt(p.e.name.bytes.length).put(p.e.name.bytes);
+            int what = decisions(p);
+            if (what != 0) {
+                head.put((byte) what).putInt(p.e.name.bytes.length).put(p.e.name.bytes);
+                p.e.timesDue |= p.times;
+                p.e.decided |= p.action != NOTHING;
             }
         }
         try {
             backups.append(Backups.ROLLBACK, head);
             backups.sync();
         } catch (IOException full) {
-            // A second run would then leave these directories' times alone; everything else is decided from what is there.
+            // On a full disk a rollback that is killed leaves what it had half done to the next one as unknown: kept, with the image aside.
             return;
         }
+    }
+
+    private static int decisions(Plan p) {
+        return (p.times ? TIMES : 0) | (p.action != NOTHING ? DECIDED : 0);
     }
 
     /** The session may have made its own directories unwritable; to undo what is in them they must be writable until the end. */
@@ -450,7 +480,8 @@ final class Rollback {
             FileState now = FileState.look(files, child);
             Entry from = now.kind == FileState.ABSENT ? null : backups.knownElsewhere(child, now);
             Plan origin = from == null ? null : byName.get(from.name);
-            if (origin == null || origin.owner == THEIRS || origin.outcome == Outcome.FAILED) {
+            if (origin == null || origin.owner == THEIRS || origin.outcome == Outcome.FAILED
+                    || origin.e.image.kind != FileState.ABSENT && !canComeBack(origin)) {
                 continue;
             }
             Path path = files.path(child.bytes);
@@ -533,21 +564,48 @@ final class Rollback {
     private void makeDirectory(Name name) throws IOException {
         Name parent = name.parent();
         if (parent != null && files.mode(parent.bytes) == 0) {
-            Plan up = byName.get(parent);
-            if (up == null || up.e.image.kind != FileState.DIRECTORY) {
-                throw new IOException("its directory " + parent + " is gone");
-            }
-            makeDirectory(parent);
-            up.times = true;
-            up.action = MAKE;
+            makeParent(parent);
         }
         Files.createDirectory(files.path(name.bytes), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         changed.add(parent);
     }
 
+    /**
+     * Makes a directory again because something has to come back into it: one that was there at the start, or one the session made and
+     * somebody else put a file in, which the session then changed.
+     */
+    private void makeParent(Name name) throws IOException {
+        Plan p = byName.get(name);
+        if (p == null || p.owner == THEIRS || p.e.image.kind != FileState.DIRECTORY && (p.e.image.kind != FileState.ABSENT || p.e.role != Entry.TOUCHED)) {
+            throw new IOException("its directory " + name + " is gone");
+        }
+        makeDirectory(name);
+        if (p.e.image.kind == FileState.DIRECTORY) {
+            p.times = true;
+            p.action = MAKE;
+            return;
+        }
+        FileState made = p.e.left != null && p.e.left.kind == FileState.DIRECTORY ? p.e.left : p.e.prior;
+        if (made != null && made.kind == FileState.DIRECTORY) {
+            chmod(files.path(name.bytes), made.mode | 0700);
+        }
+        keepTheirs(p, "the session's directory holds what the session did not make");
+    }
+
+    /** Whether what was imaged here can come back: nothing but a directory, or nothing at all, was above it. */
+    private boolean canComeBack(Plan origin) {
+        for (Name up = origin.e.name.parent(); up != null; up = up.parent()) {
+            Plan p = byName.get(up);
+            if (p != null && (p.owner == THEIRS || p.e.image.kind != FileState.DIRECTORY && p.e.image.kind != FileState.ABSENT)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** @param second the pass for names that have to join a file restored in the first */
     private void write(Plan p, boolean second) {
-        if (p.action != WRITE && p.action != METADATA || p.e.image.kind == FileState.DIRECTORY || p.outcome != null) {
+        if (p.action != WRITE && p.action != METADATA || p.e.image.kind == FileState.DIRECTORY || p.outcome != null || p.temporary != null) {
             return;
         }
         Entry e = p.e;
@@ -570,13 +628,7 @@ final class Rollback {
             }
             Name parent = e.name.parent();
             if (files.mode(parent.bytes) == 0) {
-                Plan up = byName.get(parent);
-                if (up == null || up.e.image.kind != FileState.DIRECTORY) {
-                    throw new IOException("its directory " + parent + " is gone");
-                }
-                makeDirectory(parent);
-                up.times = true;
-                up.action = MAKE;
+                makeParent(parent);
             }
             if (now.kind == FileState.DIRECTORY) {
                 throw new IOException("there is a directory now");
@@ -592,14 +644,15 @@ final class Rollback {
                         writeInPlace(p, path, now);
                         groups.put(image.ino, e.name);
                     } else if (!joins || !join(p, path)) {
-                        displace(p, path);
-                        writeBeside(p, path);
+                        writeBeside(p);
                         if (image.nlink > 1) {
+                            settle();
                             groups.put(image.ino, e.name);
                             if (joins) {
                                 p.note("it was one of " + image.nlink + " names of a file; no other name is known, so it is a file of its own now");
                             }
                         }
+                        return;
                     }
                     break;
                 case FileState.LINK:
@@ -621,21 +674,105 @@ final class Rollback {
         return files.path(p.e.name.parent().child(name.toString().getBytes(StandardCharsets.US_ASCII)).bytes);
     }
 
-    private void writeBeside(Plan p, Path path) throws IOException {
-        Path temporary = beside(p);
-        Files.deleteIfExists(temporary);
+    private void writeBeside(Plan p) throws IOException {
+        p.temporary = beside(p);
+        Files.deleteIfExists(p.temporary);
         try {
-            try (FileChannel out = FileChannel.open(temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-                backups.copy(p.e, Channels.newOutputStream(out));
-                verify(p, temporary);
-                metadata(p, temporary, p.e.image, null);
-                out.force(true);
-            }
-            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
+            p.channel = FileChannel.open(p.temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            backups.copy(p.e, Channels.newOutputStream(p.channel));
+            verify(p, p.temporary);
+            metadata(p, p.temporary, p.e.image, null);
         } catch (IOException | RuntimeException e) {
-            Files.deleteIfExists(temporary);
+            drop(p);
             throw e;
+        }
+        batch.add(p);
+        batchBytes += p.e.image.size;
+        if (batch.size() >= BATCH_FILES || batchBytes >= BATCH_BYTES) {
+            settle();
+        }
+    }
+
+    private static void drop(Plan p) throws IOException {
+        if (p.channel != null) {
+            p.channel.close();
+        }
+        Files.deleteIfExists(p.temporary);
+    }
+
+    /**
+     * Makes the files written beside safe and renames them into their places. One fsync after the other costs a commit of the file system
+     * each; several at once share one.
+     */
+    private void settle() {
+        AtomicInteger next = new AtomicInteger();
+        Runnable force = new Runnable() {
+            @Override
+            public void run() {
+                for (int i = next.getAndIncrement(); i < batch.size(); i = next.getAndIncrement()) {
+                    Plan p = batch.get(i);
+                    try {
+                        p.channel.force(true);
+                        p.channel.close();
+                    } catch (IOException failed) {
+                        p.unsafe = failed;
+                    }
+                }
+            }
+        };
+        Thread[] helpers = new Thread[Math.min(HELPERS, batch.size() / 4)];
+        for (int i = 0; i < helpers.length; i++) {
+            try {
+                Thread helper = new Thread(null, force, "klock-rollback-" + i, 1 << 18, false);
+                helper.setDaemon(true);
+                helper.start();
+                helpers[i] = helper;
+            } catch (OutOfMemoryError noThread) {
+                break;
+            }
+        }
+        force.run();
+        join(helpers);
+        for (Plan p : batch) {
+            try {
+                if (p.unsafe != null) {
+                    throw p.unsafe;
+                }
+                Name wall = backups.blocked(p.e.name);
+                if (wall != null) {
+                    throw new IOException(wall + " is not a directory any more and is not followed");
+                }
+                Path path = files.path(p.e.name.bytes);
+                displace(p, path);
+                Files.move(p.temporary, path, StandardCopyOption.ATOMIC_MOVE);
+                p.outcome = Outcome.RESTORED;
+            } catch (IOException | RuntimeException failed) {
+                p.fail(failed);
+                try {
+                    drop(p);
+                } catch (IOException stays) {
+                    p.note(p.temporary + " stays");
+                }
+            }
+        }
+        batch.clear();
+        batchBytes = 0;
+    }
+
+    private static void join(Thread[] helpers) {
+        boolean interrupted = false;
+        for (Thread helper : helpers) {
+            while (helper != null && helper.isAlive()) {
+                try {
+                    helper.join();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -852,12 +989,16 @@ final class Rollback {
         if (p.e.image.kind != FileState.FILE) {
             return;
         }
+        putAside(p, p.e.image, p.e.contentAt);
+    }
+
+    private void putAside(Plan p, FileState image, long contentAt) {
         try {
             Path aside = backups.aside("aside", p.index, p.e.name);
             Files.deleteIfExists(aside);
             try (FileChannel out = FileChannel.open(aside, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-                backups.copy(p.e, Channels.newOutputStream(out));
+                backups.copy(image, contentAt, Channels.newOutputStream(out));
                 out.force(true);
             }
             p.aside = aside;
@@ -866,10 +1007,30 @@ final class Rollback {
         }
     }
 
+    /** Somebody else's change between two of the session's is what came back; what was there at first goes aside. */
+    private void betweenTwo(Plan p) {
+        Entry e = p.e;
+        if (e.firstImage == null || p.outcome == null || p.outcome == Outcome.FAILED || p.outcome == Outcome.KEPT_THEIRS) {
+            return;
+        }
+        p.outcome = Outcome.KEPT_THEIRS;
+        p.note("changed by someone else between two changes of the session: their version is in place");
+        if (e.firstContentAt >= 0) {
+            putAside(p, e.firstImage, e.firstContentAt);
+        }
+    }
+
     // --- the end
 
     private RollbackReport conclude() {
         boolean recorded = true;
+        for (Plan p : plans) {
+            betweenTwo(p);
+        }
+        if (backups.begun) {
+            removeLeftovers();
+        }
+        backups.begun = true;
         for (Name directory : changed) {
             if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || backups.blocked(directory) != null) {
                 continue;
@@ -915,6 +1076,24 @@ final class Rollback {
             }
         }
         return new RollbackReport(list, verified, recorded);
+    }
+
+    /** What an earlier run had written beside its place when it was killed; its names are ours alone. */
+    private void removeLeftovers() {
+        for (Plan p : plans) {
+            int kind = p.e.image.kind;
+            if (p.e.role == Entry.TOUCHED && (kind == FileState.FILE || kind == FileState.LINK) && backups.blocked(p.e.name) == null) {
+                try {
+                    Path leftover = beside(p);
+                    if (files.mode(files.name(leftover)) != 0) {
+                        Files.delete(leftover);
+                        changed.add(p.e.name.parent());
+                    }
+                } catch (IOException stays) {
+                    p.note("a file of an interrupted rollback stays beside it");
+                }
+            }
+        }
     }
 
     private void record(Entry e, RollbackReport.Entry result) throws IOException {

@@ -48,6 +48,7 @@ public final class Target {
     private volatile int state;
     private volatile int causes;
     private volatile int denials;
+    private byte[] bytes;
 
     /** @param baseline what the JVM's own reads allow, @param forbidden what klock's own safety forbids: masks of {@link Predicate#bit()} */
     Target(String scheme, String real, Grant grant, int baseline, int forbidden) {
@@ -82,9 +83,14 @@ public final class Target {
         return Names.text(real);
     }
 
-    /** The bytes of the real name, a new array. */
+    /** The bytes of the real name; shared, not to be changed. */
     public byte[] bytes() {
-        return Names.bytes(real);
+        byte[] b = bytes;
+        if (b == null) {
+            b = Names.bytes(real);
+            bytes = b;
+        }
+        return b;
     }
 
     /** {@code FILE:/w/out/a}, fit for a message. */

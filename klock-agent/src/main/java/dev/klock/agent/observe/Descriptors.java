@@ -19,9 +19,21 @@ final class Descriptors {
         return fd >= 0 && fd < t.length ? t[fd] : null;
     }
 
-    void opened(int fd, Target target) {
+    /** The first descriptor from {@code fd} on that is open for writing on a file; -1 if there is none. */
+    int next(int fd) {
+        Target[] t = targets;
+        for (int i = fd; i < t.length; i++) {
+            if (t[i] != null) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Answers the file that {@code fd} was taken to be open on until now: its closing was not seen; null as a rule. */
+    Target opened(int fd, Target target) {
         if (fd < 0 || fd >= LIMIT) {
-            return;
+            return target;
         }
         changing.lock();
         try {
@@ -29,8 +41,10 @@ final class Descriptors {
             if (fd >= t.length) {
                 t = Arrays.copyOf(t, Math.max(fd + 1, t.length * 2));
             }
+            Target missed = t[fd];
             t[fd] = target;
             targets = t;
+            return missed;
         } finally {
             changing.unlock();
         }

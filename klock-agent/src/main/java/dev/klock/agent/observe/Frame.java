@@ -22,8 +22,10 @@ final class Frame {
     boolean createsA;
     boolean createsB;
     boolean removesA;
-    /** Once done, nothing more will be written: what is there is what the session left. */
-    boolean leaves;
+    /** {@link PreImages#left} is owed for {@link #a}. */
+    boolean heldA;
+    /** {@link PreImages#left} is owed for {@link #b}. */
+    boolean heldB;
     /** Removes {@link #a} to put another in its place. */
     boolean replaces;
     /** {@link #a} is a directory with all that lies in it. */
@@ -47,7 +49,8 @@ final class Frame {
         createsA = false;
         createsB = false;
         removesA = false;
-        leaves = false;
+        heldA = false;
+        heldB = false;
         replaces = false;
         tree = false;
         links = false;

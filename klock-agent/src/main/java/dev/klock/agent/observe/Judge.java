@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * What each operation on resolved targets means, whether it may happen, and what must be safe before it does.
@@ -37,8 +36,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>A failed image surfaces as {@code FileNotFoundException} or {@code IOException} where the hooked method's callers declare it (opens
  * of java.io, {@code createNewFile}, all of java.nio.file, process start), else as {@link ScopeViolationError}.
  *
- * <p>Thread-safe; a {@link Work} and its frames belong to the calling thread, which has exempted itself. Lock order: a stripe, then
- * whatever {@link PreImages} takes; the stripes guard nothing that mounting a virtual thread needs.
+ * <p>Thread-safe; a {@link Work} and its frames belong to the calling thread, which has exempted itself. Takes no lock but
+ * those of {@link PreImages}.
  */
 final class Judge {
     private static final int O_ACCMODE = 3;
@@ -81,7 +80,6 @@ final class Judge {
     private static final int TRACED_DENIALS = 20;
     /** Files below a renamed directory that are judged one by one when no subtree line covers it. */
     private static final int TREE_LIMIT = 100_000;
-    private static final int STRIPES = 64;
 
     private final HostFiles files;
     private final Resolver resolver;
@@ -94,7 +92,6 @@ final class Judge {
     private final Trail trail;
     private final AtomicInteger inMutation = new AtomicInteger();
     private final AtomicInteger changing = new AtomicInteger();
-    private final ReentrantLock[] stripes = new ReentrantLock[STRIPES];
 
     Judge(HostFiles files, Resolver resolver, Targets targets, List<Line> lines, Programs programs, Descriptors descriptors,
             PreImages images, Verdicts verdicts, Trail trail) {
@@ -107,9 +104,6 @@ final class Judge {
         this.images = images;
         this.verdicts = verdicts;
         this.trail = trail;
-        for (int i = 0; i < STRIPES; i++) {
-            stripes[i] = new ReentrantLock();
-        }
     }
 
     /** Operations between their decision and their end, on any thread. */
@@ -242,7 +236,6 @@ final class Judge {
             }
             require(work, op, target, MUTATES, requested);
             f.a = target;
-            f.leaves = true;
             mark(f);
             image(f, target);
         }
@@ -301,9 +294,7 @@ final class Judge {
         f.opens = true;
         f.checked = first || changing.get() != 0;
         mark(f);
-        if (first) {
-            image(f, target);
-        }
+        image(f, target);
     }
 
     /** Decides on bringing {@code target} into being; false if it exists, so that nothing will happen. The frame's A or, for a pair, B. */
@@ -318,7 +309,6 @@ final class Judge {
         if (f.a == null) {
             f.a = target;
             f.createsA = true;
-            f.leaves = true;
         } else {
             f.b = target;
             f.createsB = true;
@@ -348,7 +338,6 @@ final class Judge {
         }
         f.a = target;
         f.removesA = true;
-        f.leaves = true;
         f.links = (mode & S_IFMT) == S_IFLNK;
         mark(f);
         image(f, target);
@@ -381,7 +370,6 @@ final class Judge {
         }
         f.a = from;
         f.removesA = true;
-        f.leaves = true;
         f.b = to;
         f.createsB = toMode == 0;
         f.tree = directory;
@@ -409,7 +397,6 @@ final class Judge {
             f.a = null;
             return;
         }
-        f.leaves = true;
         mark(f);
         image(f, existing);
         image(f, name);
@@ -546,28 +533,31 @@ final class Judge {
     }
 
     private void image(Frame f, Target target) {
-        if (target.isImaged()) {
-            return;
-        }
-        ReentrantLock stripe = stripes[target.real().hashCode() & STRIPES - 1];
-        stripe.lock();
         try {
-            if (!target.isImaged()) {
-                images.before(target.bytes());
-                targets.imaged(target);
-            }
+            images.before(target.bytes());
+            held(f, target);
         } catch (IOException e) {
             unsaved(f, target, predicateOf(f, target), e);
-        } finally {
-            stripe.unlock();
         }
     }
 
     private void imageTree(Frame f, Target target) {
         try {
             images.beforeTree(target.bytes());
+            held(f, target);
         } catch (IOException e) {
             unsaved(f, target, RENAMES, e);
+        }
+    }
+
+    private void held(Frame f, Target target) {
+        if (target == f.a) {
+            f.heldA = true;
+        } else {
+            f.heldB = true;
+        }
+        if (!target.isImaged()) {
+            targets.imaged(target);
         }
     }
 
@@ -606,21 +596,10 @@ final class Judge {
         if (a == null) {
             return;
         }
-        if (f.opens) {
-            if (f.createsA) {
-                made(a, false);
-            }
-            if (result <= 2) {
-                // not the descriptor: a caller that opens by other means
-                return;
-            }
-            descriptors.opened(result, a);
-            if (f.checked || f.epoch != resolver.epoch() || changing.get() != 0) {
-                recheck(f, a, result);
-            }
-            return;
-        }
         if (f.removesA) {
+            if (f.b != null) {
+                carryOver(f);
+            }
             targets.gone(a, f.replaces, f.tree);
         } else if (f.createsA) {
             made(a, false);
@@ -628,12 +607,46 @@ final class Judge {
         if (f.createsB) {
             made(f.b, f.tree);
         }
-        if (f.leaves) {
-            images.left(a.bytes());
-            if (f.b != null) {
-                images.left(f.b.bytes());
+        // a result that cannot be the descriptor is of a caller that opens by other means
+        if (f.opens && result > 2) {
+            if (f.heldA) {
+                f.heldA = false;
+                Target missed = descriptors.opened(result, a);
+                if (missed != null) {
+                    images.left(missed.bytes());
+                }
+            }
+            if (f.checked || f.epoch != resolver.epoch() || changing.get() != 0) {
+                recheck(f, a, result);
             }
         }
+    }
+
+    /** A renamed file that is open for writing goes on being changed, under its new name. */
+    private void carryOver(Frame f) {
+        String below = f.a.real().concat("/");
+        for (int fd = descriptors.next(0); fd >= 0; fd = descriptors.next(fd + 1)) {
+            Target old = descriptors.get(fd);
+            boolean inside = old != null && f.tree && old.real().startsWith(below);
+            if (old == null || !inside && !old.real().equals(f.a.real())) {
+                continue;
+            }
+            Target renamed = inside ? targets.file(f.b.real().concat(old.real().substring(f.a.real().length()))) : f.b;
+            try {
+                images.before(renamed.bytes());
+            } catch (IOException e) {
+                // its image has been made with the rename's; should this fail all the same, the old name keeps the descriptor
+                continue;
+            }
+            descriptors.opened(fd, renamed);
+            images.left(old.bytes());
+        }
+    }
+
+    /** The descriptor of a file that was opened for writing on {@code target} is about to be closed. */
+    void closing(Target target, int fd) {
+        descriptors.closed(fd);
+        images.left(target.bytes());
     }
 
     private void made(Target target, boolean tree) {
@@ -641,7 +654,6 @@ final class Judge {
             targets.putBack(target);
         } else {
             targets.created(target, tree);
-            images.created(target.bytes());
         }
     }
 
@@ -654,7 +666,6 @@ final class Judge {
         Target actual = targets.file(object.path());
         int either = 1 << MUTATES | 1 << PROVIDES;
         if ((actual.allowed() & either) == 0) {
-            descriptors.opened(fd, actual);
             deny(f.op, actual, MUTATES, false, true, expected.path());
         }
     }
@@ -663,6 +674,12 @@ final class Judge {
     void close(Work work, Frame frame) {
         Frame top;
         while ((top = work.pop()) != null) {
+            if (top.heldA) {
+                images.left(top.a.bytes());
+            }
+            if (top.heldB) {
+                images.left(top.b.bytes());
+            }
             if (top.links) {
                 // after the effect, so that nobody keeps an answer from before it
                 resolver.bump();

@@ -63,7 +63,6 @@ public final class Observer implements Hooks {
     private final Names names;
     private final Resolver resolver;
     private final Targets targets;
-    private final PreImages images;
     private final Verdicts verdicts;
     private final Ending ending;
     private final DecisionCache cache = new DecisionCache();
@@ -83,7 +82,6 @@ public final class Observer implements Hooks {
         this.names = names;
         this.resolver = resolver;
         this.targets = targets;
-        this.images = images;
         this.verdicts = verdicts;
         this.ending = ending;
         Programs programs = new Programs(files, resolver, searchPath == null ? null : names.encode(searchPath));
@@ -292,8 +290,7 @@ public final class Observer implements Hooks {
         Frame f = null;
         boolean through = false;
         try {
-            Resolved object = resolver.descriptor(fd);
-            Target target = object == null ? descriptors.get(fd) : object.path() == null ? null : targets.file(object.path());
+            Target target = find(fd);
             int access = ACCESS[op];
             if (access >= 0) {
                 judge.access(work, op, target, access, null, null);
@@ -570,13 +567,7 @@ public final class Observer implements Hooks {
         }
         work.depth = 1;
         try {
-            descriptors.closed(fd);
-            Resolved moved = target.isGone() ? resolver.descriptor(fd) : null;
-            if (!target.isGone()) {
-                images.left(target.bytes());
-            } else if (moved != null && moved.path() != null) {
-                images.left(Names.bytes(moved.path()));
-            }
+            judge.closing(target, fd);
         } catch (RuntimeException e) {
             verdicts.failed(Op.of(op), e);
         } finally {
@@ -663,10 +654,30 @@ public final class Observer implements Hooks {
             return find(name, follow);
         }
         Resolved directory = resolver.descriptor(dirFd);
-        if (directory == null || directory.path() == null) {
+        if (directory == null) {
+            throw unseen(dirFd);
+        }
+        if (directory.path() == null) {
             return null;
         }
         return settle(resolver.resolve(Names.real(name), directory.path(), follow), "");
+    }
+
+    private Target find(int fd) {
+        Resolved object = resolver.descriptor(fd);
+        if (object != null) {
+            return object.path() == null ? null : targets.file(object.path());
+        }
+        Target opened = descriptors.get(fd);
+        if (opened == null) {
+            throw unseen(fd);
+        }
+        return opened;
+    }
+
+    /** The JDK does not use closed descriptors, so /proc does not show what it should: what cannot be seen is not let through. */
+    private static IllegalStateException unseen(int fd) {
+        return new IllegalStateException("/proc/self/fd does not show descriptor ".concat(Integer.toString(fd)));
     }
 
     /** The target; null where nothing in the file system is touched or the kernel will refuse the name: the JDK reports that. */
@@ -691,9 +702,12 @@ public final class Observer implements Hooks {
 
     /** The hook returns or throws; {@code denied} is the frame of a call that will not happen, null if there is none. */
     private void over(Work work, Frame denied) {
-        work.depth = 0;
-        if (denied != null) {
-            judge.close(work, denied);
+        try {
+            if (denied != null) {
+                judge.close(work, denied);
+            }
+        } finally {
+            work.depth = 0;
         }
     }
 

@@ -6,25 +6,26 @@ import java.util.List;
 
 /**
  * Keeps what is there before it changes (K6-8). Called on the thread that is about to change it, with klock's own I/O exempt; names are
- * real paths in bytes. Implementations may be called for one path by several threads at once only where a method says so.
+ * real paths in bytes, which belong to the caller.
+ *
+ * <p>Every change is framed: {@link #before} or {@link #beforeTree} returns, the change happens (or fails, or is not let through after
+ * all), {@link #left} follows, once, from whatever thread. For a file that is opened for writing, the change lasts until its descriptor
+ * is closed. Any number of changes of one path may be under way at once; the first image of a path, by itself or as part of a tree, is
+ * the one that counts.
  */
 public interface PreImages {
     /**
-     * Makes the state of {@code path} itself durable: a file's content, a link's text, or that nothing is there, then with the parents
-     * that are missing too. The session calls this once per path, before the first effect on it; concurrent first touches of one path
-     * wait for the one that runs.
+     * A change of {@code path} itself begins. Returns when the state before the session's first change is durable: a file's content, a
+     * link's text, or that nothing is there, then with the parents that are missing too. Quick for all but the first change.
      *
-     * @throws IOException if the image could not be made durable; the effect is then denied
+     * @throws IOException if the image could not be made durable; the change is then denied, and no {@link #left} follows
      */
     void before(byte[] path) throws IOException;
 
-    /** {@link #before} of the directory {@code path} and everything below it; may be called again for the same path. */
+    /** {@link #before} of the directory {@code path} and everything below it. */
     void beforeTree(byte[] path) throws IOException;
 
-    /** The session has brought {@code path} into being: nothing was there, and the operation succeeded. */
-    void created(byte[] path);
-
-    /** The session has just finished changing {@code path}, or is about to close a file it could write: what is there now is what it left last. */
+    /** A change of {@code path} is over: what is there now is what the session left. Must not throw. */
     void left(byte[] path);
 
     /**

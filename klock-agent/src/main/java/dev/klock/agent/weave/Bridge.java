@@ -96,6 +96,11 @@ public final class Bridge {
         return descriptor;
     }
 
+    /** For weaving without a bridge in this JVM. */
+    static void readDescriptors() throws IOException {
+        readDescriptors(SharedTypes.bytesOf(PACKAGE + "KlockBridge"));
+    }
+
     private static void readDescriptors(byte[] bytes) {
         new ClassReader(bytes).accept(new ClassVisitor(Opcodes.ASM9) {
             @Override

@@ -38,6 +38,11 @@ public final class Hook {
         standsFor = row[10];
     }
 
+    /** Whether the call that goes before the effect is the bridge's method of this name. */
+    public boolean calls(String bridgeMethod) {
+        return call.equals(bridgeMethod);
+    }
+
     boolean atStart() {
         return site.equals("-");
     }

@@ -17,11 +17,13 @@ import java.util.Map;
 public final class HookTable {
     private static final int COLUMNS = 11;
 
+    private final int feature;
     private final int release;
     private final List<Hook> hooks = new ArrayList<>();
     private final Map<String, List<Hook>> byClass = new LinkedHashMap<>();
 
-    private HookTable(int release) {
+    private HookTable(int feature, int release) {
+        this.feature = feature;
         this.release = release;
     }
 
@@ -50,7 +52,7 @@ public final class HookTable {
         } catch (IOException e) {
             throw new IllegalStateException("hooks.tsv cannot be read", e);
         }
-        HookTable table = new HookTable(nearest);
+        HookTable table = new HookTable(feature, nearest);
         String wanted = Integer.toString(nearest);
         for (String[] row : rows) {
             for (String jdk : split(row[1], ',')) {
@@ -74,6 +76,12 @@ public final class HookTable {
         return release;
     }
 
+    /** Whether the rows were written for the very release that was asked for. */
+    public boolean isListed() {
+        return release == feature;
+    }
+
+    /** All rows, in the table's order. */
     public List<Hook> hooks() {
         return hooks;
     }
@@ -83,7 +91,13 @@ public final class HookTable {
         return byClass;
     }
 
-    static String[] split(String text, char separator) {
+    /** The rows of a class, by its internal name; null if it has none. */
+    public List<Hook> hooksOf(String className) {
+        return byClass.get(className);
+    }
+
+    /** The parts of {@code text} between separators; one more than it has separators. */
+    public static String[] split(String text, char separator) {
         List<String> parts = new ArrayList<>(COLUMNS);
         int from = 0;
         for (int at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, from)) {

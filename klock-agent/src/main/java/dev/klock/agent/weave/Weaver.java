@@ -128,7 +128,7 @@ final class Weaver implements ClassFileTransformer {
         return new ArrayList<>(failures);
     }
 
-    private byte[] weave(byte[] bytes, List<Hook> hooks) {
+    byte[] weave(byte[] bytes, List<Hook> hooks) {
         ClassReader reader = new ClassReader(bytes);
         ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
         Sizes sizes = anySite(hooks) ? Sizes.of(reader) : null;

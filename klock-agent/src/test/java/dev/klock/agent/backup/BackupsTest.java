@@ -577,7 +577,26 @@ class BackupsTest {
         assertThat(a).hasContent("before");
     }
 
-    // H23: restoring needs no rights of the manifest; nothing here asks for any.
+    @Test
+    @Tag("C32")
+    void image_afterSomebodyElseEditedBetweenTwoWrites_keepsTheirsAsWell() throws IOException {
+        Path a = file("a", "before");
+        Path made = out.resolve("made");
+        work.write(a, "ours");
+        work.write(made, "ours");
+        Files.writeString(a, "by hand, longer");
+        Files.writeString(made, "by hand, longer");
+        work.append(a, "more");
+        work.append(made, "more");
+        RollbackReport report = backups.rollback();
+        assertThat(a).hasContent("by hand, longer");
+        assertThat(made).hasContent("by hand, longer");
+        assertThat(entry(report, a).outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(entry(report, a).aside()).hasContent("before");
+        assertThat(report.complete()).isTrue();
+    }
+
+
 
     @Test
     void rollback_ofACreatedFileInADirectoryTheSessionMadeReadOnly_removesIt() throws IOException {

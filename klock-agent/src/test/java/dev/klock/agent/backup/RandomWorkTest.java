@@ -12,6 +12,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -20,6 +26,8 @@ import net.jqwik.api.constraints.IntRange;
 
 /** Whatever a session does, rolling back gives the tree it found: bytes, modes, links, hard links, times. */
 class RandomWorkTest {
+    private static final Pattern BY_HAND = Pattern.compile("edited by hand, a long text, at step \\d+");
+
     @Property(tries = 200)
     @Tag("K6-5")
     @Tag("K6-8")
@@ -42,13 +50,167 @@ class RandomWorkTest {
         run(seed, steps, false, 3);
     }
 
+    @Property(tries = 20)
+    @Tag("K6-8")
+    void rollback_afterFourThreadsWorkedAtOnce_givesTheStartTree(@ForAll long seed) throws Exception {
+        Path dir = Files.createTempDirectory("klock-random").toRealPath();
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        try {
+            Path home = Files.createDirectory(dir.resolve(".klock"));
+            Path root = Files.createDirectory(dir.resolve("w"));
+            Path shared = Files.createDirectory(root.resolve("shared"));
+            for (int i = 0; i < 4; i++) {
+                Files.writeString(shared.resolve("f" + i), "start " + i);
+                plant(Files.createDirectory(root.resolve("own" + i)), new Random(seed + i), 8);
+            }
+            Map<String, String> before = TreeListing.of(root);
+            try (Backups b = Backups.open(home, "s", Work.FILES)) {
+                b.preflight(List.of(), List.of(Work.name(root)));
+                Work work = new Work(b);
+                List<Future<?>> running = new ArrayList<>();
+                for (int i = 0; i < 4; i++) {
+                    Path own = root.resolve("own" + i);
+                    Random random = new Random(seed * 31 + i);
+                    running.add(pool.submit(() -> {
+                        for (int n = 0; n < 20; n++) {
+                            try {
+                                step(work, own, random);
+                                Path f = shared.resolve("f" + random.nextInt(6));
+                                switch (random.nextInt(3)) {
+                                    case 0: work.write(f, "text " + n); break;
+                                    case 1: work.append(f, "more"); break;
+                                    default: work.delete(f); break;
+                                }
+                            } catch (FileSystemException refused) {
+                                continue;
+                            }
+                        }
+                        return null;
+                    }));
+                }
+                for (Future<?> f : running) {
+                    f.get();
+                }
+                RollbackReport report = b.rollback();
+                assertThat(report.complete()).as("%s", report).isTrue();
+                assertThat(TreeListing.of(root)).as("seed %s: %s", seed, report).isEqualTo(before);
+            }
+        } finally {
+            pool.shutdownNow();
+            wipe(dir);
+        }
+    }
+
+    /** Others work in the same directory under names of their own, and edit by hand what they find. */
+    @Property(tries = 80)
+    @Tag("C32")
+    void rollback_besideAnotherWriter_keepsEverythingOfTheirs(@ForAll long seed, @ForAll @IntRange(min = 1, max = 40) int steps) throws IOException {
+        Path dir = Files.createTempDirectory("klock-random").toRealPath();
+        try {
+            Path home = Files.createDirectory(dir.resolve(".klock"));
+            Path root = Files.createDirectory(dir.resolve("w"));
+            Random random = new Random(seed);
+            plant(root, random, 8);
+            Map<String, String> theirs = new TreeMap<>();
+            try (Backups b = Backups.open(home, "s", Work.FILES)) {
+                b.preflight(List.of(), List.of(Work.name(root)));
+                Work work = new Work(b);
+                for (int i = 0; i < steps; i++) {
+                    if (random.nextInt(3) == 0) {
+                        Path p = fresh(root, random).resolveSibling("their-" + i);
+                        Files.writeString(p, "theirs " + i);
+                        theirs.put("their-" + i, "theirs " + i);
+                    }
+                    if (random.nextInt(8) == 0) {
+                        Path p = pick(root, random);
+                        if (Files.isRegularFile(p, LinkOption.NOFOLLOW_LINKS) && !p.getFileName().toString().startsWith("their")
+                                && (Integer) Files.getAttribute(p, "unix:nlink") == 1) {
+                            String text = "edited by hand, a long text, at step " + i;
+                            Files.writeString(p, text);
+                        }
+                    }
+                    try {
+                        stepBesideOthers(work, root, random);
+                    } catch (FileSystemException refused) {
+                        continue;
+                    }
+                }
+                Map<String, String> handmade = new TreeMap<>();
+                for (Path p : all(root)) {
+                    if (Files.isRegularFile(p, LinkOption.NOFOLLOW_LINKS) && Files.readString(p).startsWith("edited by hand, a long text, at step")) {
+                        Matcher m = BY_HAND.matcher(Files.readString(p));
+                        assertThat(m.find()).isTrue();
+                        handmade.put(m.group(), "");
+                    }
+                }
+                b.rollback();
+                Map<String, String> found = new TreeMap<>();
+                for (Path p : all(dir)) {
+                    if (Files.isRegularFile(p, LinkOption.NOFOLLOW_LINKS)) {
+                        String text = Files.readString(p, java.nio.charset.StandardCharsets.ISO_8859_1);
+                        if (p.startsWith(root) && p.getFileName().toString().startsWith("their-")) {
+                            found.put(p.getFileName().toString(), text);
+                        }
+                        if (!p.endsWith("pack")) {
+                            BY_HAND.matcher(text).results().forEach(r -> handmade.remove(r.group()));
+                        }
+                    }
+                }
+                assertThat(found).isEqualTo(theirs);
+                assertThat(handmade).isEmpty();
+            }
+        } finally {
+            wipe(dir);
+        }
+    }
+
+    /** Steps that do not themselves take what others made. */
+    private static void stepBesideOthers(Work work, Path root, Random random) throws IOException {
+        Path p = pick(root, random);
+        Path q = fresh(root, random);
+        boolean file = Files.isRegularFile(p, LinkOption.NOFOLLOW_LINKS) && !p.getFileName().toString().startsWith("their");
+        boolean free = !Files.exists(q, LinkOption.NOFOLLOW_LINKS);
+        switch (random.nextInt(6)) {
+            case 0:
+                if (free || Files.isRegularFile(q, LinkOption.NOFOLLOW_LINKS)) {
+                    work.write(q, "new " + random.nextInt(1000));
+                }
+                break;
+            case 1:
+                if (file) {
+                    work.append(p, "more");
+                }
+                break;
+            case 2:
+                if (!p.equals(root) && !p.getFileName().toString().startsWith("their") && !q.startsWith(p)) {
+                    work.rename(p, q);
+                }
+                break;
+            case 3:
+                if (file) {
+                    work.delete(p);
+                }
+                break;
+            case 4:
+                if (free) {
+                    work.mkdir(q);
+                }
+                break;
+            default:
+                if (file) {
+                    work.chmod(p, "rw-r-----");
+                }
+                break;
+        }
+    }
+
     private static void run(long seed, int steps, boolean crash, int times) throws IOException {
         Path dir = Files.createTempDirectory("klock-random").toRealPath();
         try {
             Path home = Files.createDirectory(dir.resolve(".klock"));
             Path root = Files.createDirectory(dir.resolve("w"));
             Random random = new Random(seed);
-            plant(root, random);
+            plant(root, random, 8);
             Map<String, String> before = TreeListing.of(root);
             List<String> done = new ArrayList<>();
             Backups b = Backups.open(home, "s", Work.FILES);
@@ -77,8 +239,8 @@ class RandomWorkTest {
         }
     }
 
-    private static void plant(Path root, Random random) throws IOException {
-        for (int i = 0; i < 8; i++) {
+    static void plant(Path root, Random random, int entries) throws IOException {
+        for (int i = 0; i < entries; i++) {
             Path p = fresh(root, random);
             if (Files.exists(p, LinkOption.NOFOLLOW_LINKS)) {
                 continue;
@@ -99,7 +261,7 @@ class RandomWorkTest {
         }
     }
 
-    private static String step(Work work, Path root, Random random) throws IOException {
+    static String step(Work work, Path root, Random random) throws IOException {
         Path p = pick(root, random);
         Path q = fresh(root, random);
         boolean top = p.equals(root);

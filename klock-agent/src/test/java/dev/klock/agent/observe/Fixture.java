@@ -25,8 +25,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Fixture implements PreImages, Verdicts, Trail, Ending {
     final TestHostFiles files = new TestHostFiles();
     final Resolver resolver = new Resolver(files);
+    /** Paths in the order of their first change. */
     final List<String> images = new CopyOnWriteArrayList<>();
-    final List<String> created = new CopyOnWriteArrayList<>();
+    /** Changes under way, by path; as {@link PreImages} counts them. */
+    final ConcurrentHashMap<String, Integer> open = new ConcurrentHashMap<>();
     final List<String> left = new CopyOnWriteArrayList<>();
     final List<String> children = new CopyOnWriteArrayList<>();
     final List<Denial> denials = new CopyOnWriteArrayList<>();
@@ -40,6 +42,8 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
     private Own own = new Own(null);
     volatile boolean blocks = true;
     volatile boolean ended;
+    /** Remember nothing, for measurements. */
+    volatile boolean quiet;
     private int denies;
     Targets targets;
     Observer observer;
@@ -154,10 +158,20 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
 
     @Override
     public void before(byte[] path) throws IOException {
+        if (quiet) {
+            return;
+        }
         if (unimageable.contains(shortName(path))) {
             throw new IOException("disk full");
         }
-        images.add(shortName(path));
+        if (open.merge(shortName(path), 1, Integer::sum) == 1 && !images.contains(shortName(path))) {
+            images.add(shortName(path));
+        }
+    }
+
+    /** Whether every change that has begun is over. */
+    boolean allLeft() {
+        return open.values().stream().allMatch(n -> n == 0);
     }
 
     @Override
@@ -166,13 +180,13 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
     }
 
     @Override
-    public void created(byte[] path) {
-        created.add(shortName(path));
-    }
-
-    @Override
     public void left(byte[] path) {
+        if (quiet) {
+            return;
+        }
         left.add(shortName(path));
+        String tree = shortName(path) + "/**";
+        open.merge(open.getOrDefault(tree, 0) > 0 ? tree : shortName(path), -1, Integer::sum);
     }
 
     @Override

@@ -28,6 +28,7 @@ class ObserverAllocationTest {
         Files.writeString(w.resolve("in/a"), "in");
         Files.writeString(w.resolve("out/a"), "out");
         f = new Fixture(w).m0().start();
+        f.quiet = true;
     }
 
     private static long allocated(Runnable access) {

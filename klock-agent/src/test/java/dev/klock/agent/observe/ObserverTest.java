@@ -256,7 +256,7 @@ class ObserverTest {
         String name = f.at("/out/new");
         f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), name, 0), () -> Files.createFile(Path.of(name)));
         assertThat(f.images).containsExactly("/out/new");
-        assertThat(f.created).containsExactly("/out/new");
+        assertThat(f.targets.file(name).isCreated()).isTrue();
         f.observer.name(Op.OPEN_READ.code(), name, 0);
         f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), name, 1), () -> { });
         f.does(Op.CHANGE_ATTRIBUTES, () -> f.observer.name(Op.CHANGE_ATTRIBUTES.code(), name, 1), () -> { });
@@ -453,7 +453,7 @@ class ObserverTest {
         f.does(Op.CHANGE_ATTRIBUTES, () -> f.observer.path(Op.CHANGE_ATTRIBUTES.code(), to, 0), () -> { });
         f.observer.end(Op.COPY.code(), 0);
         assertThat(f.denials).isEmpty();
-        assertThat(f.created).isEmpty();
+        assertThat(f.targets.file(f.at("/out/a")).isCreated()).isFalse();
         // the copy is over: its target is no more than changed
         assertThat(f.denied(() -> f.observer.path(Op.DELETE.code(), to, 0))).isTrue();
     }
@@ -541,7 +541,7 @@ class ObserverTest {
 
     @Test
     @Tag("K6-8")
-    void the_image_is_made_once_however_many_threads_come_first() throws InterruptedException {
+    void every_change_is_framed_by_its_image_and_its_end_however_many_threads() throws InterruptedException {
         Fixture f = fixture().m0().start();
         CountDownLatch go = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();
@@ -565,6 +565,8 @@ class ObserverTest {
         }
         assertThat(errors).isEmpty();
         assertThat(f.images).containsExactly("/out/a");
+        assertThat(f.allLeft()).isTrue();
+        assertThat(f.left).hasSize(32);
         assertThat(f.targets.file(f.at("/out/a")).count(Predicate.MUTATES)).isEqualTo(32);
         assertThat(f.observer.inMutation()).isZero();
     }
@@ -589,9 +591,66 @@ class ObserverTest {
         f.observer.end(Op.OPEN_WRITE.code(), 900);
         f.observer.closing(Op.CLOSE.code(), 899);
         assertThat(f.left).isEmpty();
+        assertThat(f.allLeft()).isFalse();
         f.observer.closing(Op.CLOSE.code(), 900);
         f.observer.closing(Op.CLOSE.code(), 900);
         assertThat(f.left).containsExactly("/out/a");
+        assertThat(f.allLeft()).isTrue();
+    }
+
+    @Test
+    void a_file_open_twice_is_left_when_the_last_descriptor_closes() {
+        Fixture f = fixture().m0().start();
+        for (int fd = 900; fd < 902; fd++) {
+            f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
+            f.observer.end(Op.OPEN_WRITE.code(), fd);
+        }
+        f.observer.closing(Op.CLOSE.code(), 900);
+        assertThat(f.allLeft()).isFalse();
+        f.observer.closing(Op.CLOSE.code(), 901);
+        assertThat(f.allLeft()).isTrue();
+    }
+
+    @Test
+    void a_file_renamed_while_it_is_open_is_changed_under_its_new_name() throws IOException {
+        Files.writeString(w.resolve("out/dir/x"), "x");
+        Fixture f = fixture().allow("MUTATES FILE:/out/**").allow("RENAMES FILE:/out/**").allow("PROVIDES FILE:/out/**").start();
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), 900);
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/dir/x"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), 901);
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/a"), f.at("/out/b")),
+                () -> Files.move(w.resolve("out/a"), w.resolve("out/b")));
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/dir"), f.at("/out/dir2")),
+                () -> Files.move(w.resolve("out/dir"), w.resolve("out/dir2")));
+        assertThat(f.open).containsEntry("/out/a", 0).containsEntry("/out/b", 1).containsEntry("/out/dir/x", 0)
+                .containsEntry("/out/dir2/x", 1);
+        f.observer.closing(Op.CLOSE.code(), 900);
+        f.observer.closing(Op.CLOSE.code(), 901);
+        assertThat(f.allLeft()).isTrue();
+    }
+
+    @Test
+    void a_descriptor_whose_closing_was_not_seen_is_left_when_its_number_returns() {
+        Fixture f = fixture().m0().start();
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), 900);
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/b"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), 900);
+        assertThat(f.left).containsExactly("/out/a");
+        f.observer.closing(Op.CLOSE.code(), 900);
+        assertThat(f.allLeft()).isTrue();
+    }
+
+    @Test
+    void a_change_that_fails_or_is_denied_half_way_is_over_too() {
+        Fixture f = fixture().m0().allow("RENAMES FILE:/out/*").start();
+        f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 1);
+        f.observer.end(Op.OPEN_WRITE.code(), -1);
+        f.unimageable.add("/out/b");
+        assertThat(f.denied(() -> f.observer.names(Op.RENAME.code(), f.at("/out/a"), f.at("/out/b")))).isTrue();
+        assertThat(f.left).containsExactly("/out/a", "/out/a");
+        assertThat(f.allLeft()).isTrue();
     }
 
     @Test
@@ -691,6 +750,18 @@ class ObserverTest {
             assertThat(f.denied(() -> f.observer.ats(Op.RENAME.code(), fd, Fixture.bytes("a"), fd, Fixture.bytes("b")))).isTrue();
             assertThat(stream.iterator().hasNext()).isTrue();
         }
+    }
+
+    @Test
+    void a_descriptor_that_cannot_be_seen_is_not_let_through() {
+        Fixture f = fixture().m0().start();
+        assertThat(f.denied(() -> f.observer.at(Op.OPEN_FLAGS.code(), 99_999, Fixture.bytes("a"), O_WRONLY))).isTrue();
+        assertThat(f.denied(() -> f.observer.fd(Op.CHANGE_ATTRIBUTES.code(), 99_999, 0))).isTrue();
+        assertThat(f.failures).hasSize(2);
+        f.blocks = false;
+        f.observer.at(Op.OPEN_FLAGS.code(), 99_999, Fixture.bytes("a"), O_WRONLY);
+        f.observer.end(Op.OPEN_FLAGS.code(), -1);
+        assertThat(f.observer.inMutation()).isZero();
     }
 
     // the fence

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** An aborted session cannot go on through what it opened before. */
 class FenceTest {
-    private static final int MANY = 300;
+    private static final int MANY = 60;
 
     /**
      * <pre>
@@ -56,8 +56,11 @@ class FenceTest {
         assertThat(outcome.out()).as(outcome.toString()).contains("all opened", "stopped by dev.klock.ScopeViolationError")
                 .doesNotContain("strayed", "failed before", " wrote");
         assertThat(Tree.of(root).visible()).as(outcome.toString()).isEqualTo(before);
-        long told = outcome.out().lines().filter(line -> line.contains(" stopped by dev.klock.ScopeViolationError")).count();
-        assertThat(told).as("writers that told how they were stopped before the JVM ended: %s", outcome)
-                .isEqualTo(OpenWriters.names(jdk.feature()).size());
+        // an asynchronous channel's write fails on a thread of its pool: its caller waits until the JVM ends
+        for (String name : OpenWriters.names(jdk.feature())) {
+            if (!name.startsWith("Asynchronous")) {
+                assertThat(outcome.out()).as(outcome.toString()).contains(name + " stopped by dev.klock.ScopeViolationError\n");
+            }
+        }
     }
 }

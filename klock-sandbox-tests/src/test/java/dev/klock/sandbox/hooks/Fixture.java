@@ -6,7 +6,9 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
@@ -42,10 +44,9 @@ final class Fixture {
         Files.createSymbolicLink(directory.resolve("link"), Path.of("file"));
         Files.getFileAttributeView(directory.resolve("file"), UserDefinedFileAttributeView.class).write("given", ByteBuffer.wrap(new byte[] {1}));
         if (probe.contains("fifo")) {
-            int made = new ProcessBuilder("mkfifo", directory.resolve("fifo").toString()).inheritIO().start().waitFor();
-            if (made != 0) {
-                throw new IOException("mkfifo failed");
-            }
+            run("mkfifo", directory.resolve("fifo").toString());
+            // not by the JDK, which would open it and wait
+            run("touch", "-d", LONG_AGO.toString(), directory.resolve("fifo").toString());
         }
         if (probe.contains("socket")) {
             try (ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
@@ -59,8 +60,24 @@ final class Fixture {
             }
         }
         Files.setPosixFilePermissions(directory.resolve("file"), PosixFilePermissions.fromString("rw-r-----"));
-        for (String name : new String[] {"file", "second", "zero", "big", "dir/inner", "dir", "empty"}) {
-            Files.setLastModifiedTime(directory.resolve(name), LONG_AGO);
+        for (String name : new String[] {"file", "second", "zero", "big", "dir/inner", "dir", "empty", "socket", "password", "access"}) {
+            if (Files.exists(directory.resolve(name))) {
+                age(directory.resolve(name));
+            }
         }
+        age(directory.resolve("link"));
+        age(directory);
+    }
+
+    private static void run(String... command) throws IOException, InterruptedException {
+        int ended = new ProcessBuilder(command).inheritIO().start().waitFor();
+        if (ended != 0) {
+            throw new IOException(String.join(" ", command) + " ended with " + ended);
+        }
+    }
+
+    /** Makes a file look old, a link itself. Not for a FIFO. */
+    static void age(Path file) throws IOException {
+        Files.getFileAttributeView(file, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS).setTimes(LONG_AGO, LONG_AGO, null);
     }
 }

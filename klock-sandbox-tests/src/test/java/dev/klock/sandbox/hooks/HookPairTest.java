@@ -33,7 +33,6 @@ class HookPairTest {
         List<DynamicContainer> containers = new ArrayList<>();
         for (Jdk jdk : Jdks.all()) {
             HookPairs pairs = HookPairs.of(jdk);
-            java.nio.file.Files.writeString(java.nio.file.Path.of("/tmp/entries" + jdk.feature()), pairs.entries());
             containers.add(DynamicContainer.dynamicContainer(jdk.toString(), pairs.rows().stream()
                     .map(row -> DynamicTest.dynamicTest(row + " @ JDK " + jdk.feature(), () -> check(pairs, row)))));
         }

@@ -102,13 +102,10 @@ public final class OpenWriters {
             RandomAccessFile random = random(file);
             return () -> random.writeChars("late");
         });
-        if (Runtime.version().feature() > 17) {
-            // a public native on 17, with no Java method before it
-            writer("RandomAccessFile.setLength", file -> {
-                RandomAccessFile random = random(file);
-                return () -> random.setLength(1);
-            });
-        }
+        writer("RandomAccessFile.setLength", file -> {
+            RandomAccessFile random = random(file);
+            return () -> random.setLength(1);
+        });
         channel("FileChannel.write", (channel, file) -> channel.write(late()));
         channel("FileChannel.write-at", (channel, file) -> channel.write(late(), 3));
         channel("FileChannel.write-several", (channel, file) -> channel.write(new ByteBuffer[] {late(), late()}));
@@ -154,10 +151,10 @@ public final class OpenWriters {
         for (int i = Integer.parseInt(arguments[2]); i > 0; i--) {
             Files.writeString(directory.resolve("many").resolve("file" + i), "changed\n");
         }
-        CountDownLatch opened = new CountDownLatch(WRITERS.size());
+        CountDownLatch opened = new CountDownLatch(writers(Runtime.version().feature()).size());
         CountDownLatch strayed = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();
-        for (Writer writer : WRITERS) {
+        for (Writer writer : writers(Runtime.version().feature())) {
             Thread thread = new Thread(() -> keepWriting(writer, directory.resolve(writer.name), opened, strayed), writer.name);
             thread.start();
             threads.add(thread);
@@ -177,9 +174,14 @@ public final class OpenWriters {
         Thread.sleep(20_000);
     }
 
-    /** The names of all writers, for the fixture. */
+    /** The names of the writers on a JDK of release {@code feature}, for the fixture. */
     public static List<String> names(int feature) {
-        return WRITERS.stream().map(Writer::name).filter(name -> feature > 17 || !name.endsWith("setLength")).toList();
+        return writers(feature).stream().map(Writer::name).toList();
+    }
+
+    /** On 17 {@code setLength} is a public native: no Java method of the JDK stands before it. */
+    private static List<Writer> writers(int feature) {
+        return WRITERS.stream().filter(writer -> feature > 17 || !writer.name.endsWith("setLength")).toList();
     }
 
     private static void keepWriting(Writer writer, Path file, CountDownLatch opened, CountDownLatch strayed) {
