@@ -70,7 +70,7 @@ public final class Bridge {
         // modules other than java.base that hold hooked methods
         Set<Module> holders = new HashSet<>();
         for (String name : new String[] {"java.prefs", "jdk.management.agent", "java.net.http", "jdk.sctp", "jdk.management", "jdk.attach",
-            "java.instrument"}) {
+            "java.instrument", "jdk.incubator.foreign"}) {
             Optional<Module> holder = ModuleLayer.boot().findModule(name);
             if (holder.isPresent()) {
                 holders.add(holder.get());

@@ -155,7 +155,8 @@ public final class Installation {
         }
 
         private static boolean isEnd(String bridgeMethod) {
-            return bridgeMethod.startsWith("end") || bridgeMethod.equals("hides") || bridgeMethod.equals("without");
+            return bridgeMethod.startsWith("end") || bridgeMethod.equals("hides") || bridgeMethod.equals("variable")
+                    || bridgeMethod.equals("without");
         }
 
         private final class Calls extends ClassVisitor {

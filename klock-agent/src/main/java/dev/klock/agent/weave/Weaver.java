@@ -311,6 +311,12 @@ final class Weaver implements ClassFileTransformer {
                     super.visitVarInsn(Opcodes.ALOAD, 1);
                     bridge("resolved");
                     return;
+                case "variable":
+                    super.visitInsn(Opcodes.DUP);
+                    super.visitVarInsn(Opcodes.ALOAD, 1);
+                    pushInt(hook.op.code());
+                    bridge("variable");
+                    return;
                 case "host":
                     super.visitInsn(Opcodes.DUP);
                     bridge("named");

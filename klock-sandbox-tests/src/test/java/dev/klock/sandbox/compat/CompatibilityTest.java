@@ -45,7 +45,9 @@ class CompatibilityTest {
             tests.add(same("JaCoCo after klock", jdk, (child, dir) -> work(child, dir, "pool")
                     .jvm("-javaagent:" + JACOCO + "=destfile=" + dir.resolve("work/jacoco.exec"))));
             tests.add(same("flight recorder", jdk, (child, dir) -> work(child, dir, "pool")
-                    .jvm("-XX:StartFlightRecording=filename=" + dir.resolve("work/run.jfr") + ",settings=profile", "-Xlog:jfr+startup=off")));
+                    // the recorder keeps its repository in tmpdir, under a name made of time and process: declared with it
+                    .jvm("-Djava.io.tmpdir=" + dir.resolve("work"), "-Xlog:jfr+startup=off",
+                            "-XX:StartFlightRecording=filename=" + dir.resolve("work/run.jfr") + ",settings=profile")));
             if (jdk.feature() >= 21) {
                 tests.add(same(TASKS + " virtual threads", jdk, (child, dir) -> work(child, dir, "virtual")));
             }
