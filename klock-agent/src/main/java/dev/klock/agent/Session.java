@@ -383,6 +383,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (decision == Target.PROTECTED) {
             return "klock";
         }
+        if (decision == Target.PASSED) {
+            return "child";
+        }
         if (Scope.isDenied(decision) && Scope.denyLine(decision) < denyLines.size()) {
             return place(denyLines.get(Scope.denyLine(decision)));
         }

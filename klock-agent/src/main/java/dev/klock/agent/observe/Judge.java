@@ -241,6 +241,26 @@ final class Judge {
         }
     }
 
+    /** The VM itself writes {@code target}: as an open for writing, but nothing can be compared with it afterwards. */
+    void written(Work work, Frame f, Target target, String requested) {
+        openForWriting(work, f, target, true, false, requested, null);
+        f.checked = false;
+    }
+
+    /** Something whose effects cannot be told: MUTATES on the working directory's subtree (K6-7). */
+    void opaque(Work work, Frame f, String requested) {
+        byte[] working = files.workingDirectory();
+        if (working == null) {
+            return;
+        }
+        Target tree = targets.file(Names.real(working));
+        if (!Scope.isAllowed(targets.scope().decideTree(Predicate.MUTATES, tree.path(), false))) {
+            deny(f.op, tree, MUTATES, true, false, requested);
+        } else if (tree.counted(MUTATES)) {
+            trail.first(tree, Predicate.MUTATES, tree.decide(Predicate.MUTATES), requested);
+        }
+    }
+
     /** C34: PROVIDES if absent at this moment, MUTATES if it exists. Looks only where that could make a difference. */
     private void openForWriting(Work work, Frame f, Target target, boolean creates, boolean exclusive, String name, byte[] bytes) {
         int both = 1 << PROVIDES | 1 << MUTATES;
