@@ -23,7 +23,7 @@ public record HookRow(boolean door, List<Integer> releases, String owner, String
         List<HookRow> rows = new ArrayList<>();
         for (String line : KlockJar.table(TABLE)) {
             String[] row = line.split("\t");
-            rows.add(new HookRow(row[0].equals("door"), releases(row[1]), row[2], row[3], row[4], row[7], row[9], row[10]));
+            rows.add(new HookRow(row[0].startsWith("door"), releases(row[1]), row[2], row[3], row[4], row[7], row[9], row[10]));
         }
         return rows;
     }
