@@ -59,7 +59,7 @@ class NativeDoorsTest {
         Map<String, String> results = steps(jdk, "CONSUMES FILE:" + directory.toRealPath() + "/**").watched("block", loads);
         denied(results, loads[0], "CONSUMES on NATIVE:" + library);
         denied(results, loads[1], "CONSUMES on NATIVE:" + library);
-        String[] quirks = {"load rel.so", "load-library net", "load-library no-such-library"};
+        String[] quirks = {"load rel.so", "load-library no-such-library"};
         assertThat(steps(jdk).watched("block", quirks)).isEqualTo(steps(jdk).bare(quirks));
     }
 
@@ -69,7 +69,7 @@ class NativeDoorsTest {
     void foreignFunction_declaredAndNot_isLinkedAndStopped(Jdk jdk) throws IOException {
         Path library = library(jdk);
         String[] ways = {"link", "symbols " + library, "symbols libc.so.6"};
-        Map<String, String> results = steps(jdk).watched("block", ways);
+        Map<String, String> results = steps(jdk, "CONSUMES FILE:" + directory.toRealPath() + "/**").watched("block", ways);
         denied(results, "link", "CONSUMES on NATIVE:ffm");
         denied(results, "symbols " + library, "CONSUMES on NATIVE:" + library);
         denied(results, "symbols libc.so.6", "CONSUMES on NATIVE:ffm");
@@ -114,7 +114,8 @@ class NativeDoorsTest {
                 "describe", "flag PrintConcurrentLocks true");
         assertThat(telling.values()).as(telling.toString()).allMatch(result -> result.matches("answered true|some true|set"));
         Outcome outcome = steps.outcome("mode=block,denials.limit=100", "record " + ok + "/again.jfr");
-        assertThat(outcome.log().decided("deny")).as("the recorder's own directory is not the program's: %s", outcome).isEmpty();
+        assertThat(outcome.log().decided("deny")).as("the recorder's own directory is not the program's: %s", outcome)
+                .noneMatch(record -> record.path("resource").asText().matches(".*/[0-9]{4}_[0-9]{2}_[0-9]{2}_.*"));
     }
 
     @ParameterizedTest
