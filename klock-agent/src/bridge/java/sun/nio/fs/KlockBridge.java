@@ -296,6 +296,21 @@ public final class KlockBridge {
         HOOKS.attach(op, pid);
     }
 
+    /** Another JVM's counters, or its memory; 0 is this one. */
+    public static void inspect(int op, int pid) {
+        if (pid != 0) {
+            HOOKS.attach(op, Integer.toString(pid));
+        }
+    }
+
+    public static void desktop(int op) {
+        HOOKS.service(op, "desktop");
+    }
+
+    public static void printing(int op) {
+        HOOKS.service(op, "cups");
+    }
+
     public static void command(int op, String command) {
         HOOKS.command(op, command);
     }

@@ -87,6 +87,9 @@ public interface Hooks {
     /** Code of an agent is about to come into this JVM. */
     void agent(int op);
 
+    /** Something is asked of a service of the host by native code of its own, where no hook sees what it does: {@code NATIVE:name}. */
+    void service(int op, String name);
+
     /** Another JVM, whose process id is {@code pid}, is about to be attached to. */
     void attach(int op, String pid);
 

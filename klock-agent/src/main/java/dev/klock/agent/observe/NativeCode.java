@@ -78,6 +78,11 @@ final class NativeCode {
         judge.access(work, op, targets.other(NATIVE, AGENT), CONSUMES, null, null);
     }
 
+    /** The printing system or the desktop: its library speaks to it for the program, out of sight. */
+    void service(Work work, int op, String name) {
+        judge.access(work, op, targets.other(NATIVE, name), CONSUMES, null, null);
+    }
+
     void attach(Work work, int op, String pid) {
         byte[] exe = files.readLink(Names.bytes("/proc/" + pid + "/exe"));
         judge.access(work, op, targets.process(exe == null ? "pid/" + pid : Names.real(exe)), MUTATES, pid, null);

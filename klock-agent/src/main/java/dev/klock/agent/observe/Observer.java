@@ -496,6 +496,22 @@ public final class Observer implements Hooks {
     }
 
     @Override
+    public void service(int op, String name) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            nativeCode.service(work, op, name);
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
     public void attach(int op, String pid) {
         Work work = works.get();
         if (work.depth != 0) {

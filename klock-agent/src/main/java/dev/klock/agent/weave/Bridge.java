@@ -70,7 +70,8 @@ public final class Bridge {
         // modules other than java.base that hold hooked methods
         Set<Module> holders = new HashSet<>();
         for (String name : new String[] {"java.prefs", "jdk.management.agent", "java.net.http", "jdk.sctp", "jdk.management", "jdk.attach",
-            "java.instrument", "jdk.incubator.foreign"}) {
+            "java.instrument", "jdk.incubator.foreign", "java.desktop", "jdk.crypto.cryptoki", "java.smartcardio", "java.security.jgss",
+            "jdk.hotspot.agent", "jdk.jfr"}) {
             Optional<Module> holder = ModuleLayer.boot().findModule(name);
             if (holder.isPresent()) {
                 holders.add(holder.get());
