@@ -11,20 +11,25 @@ public final class Cache {
     }
 
     /**
-     * The directory, made if it is not there: {@code klock} below {@code $XDG_CACHE_HOME}, or else below {@code .cache} of the user's home.
-     * Null if it cannot be had or somebody else could write to it.
+     * Where the directory is or would be: {@code klock} below {@code $XDG_CACHE_HOME}, or else below {@code .cache} of the user's home.
+     * Null if there is no such place. Touches nothing.
      */
-    public static File directory(LaunchEnvironment environment) {
+    public static File place(LaunchEnvironment environment) {
         String named = environment.variable("XDG_CACHE_HOME");
-        File parent = named != null && named.startsWith("/") ? new File(named) : null;
-        String user = environment.property("user.home");
-        if (parent == null) {
-            if (user == null || !user.startsWith("/")) {
-                return null;
-            }
-            parent = new File(user, ".cache");
+        if (named != null && named.startsWith("/")) {
+            return new File(named, NAME);
         }
-        File directory = new File(parent, NAME);
+        String user = environment.property("user.home");
+        return user == null || !user.startsWith("/") ? null : new File(new File(user, ".cache"), NAME);
+    }
+
+    /** The directory at {@link #place}, made if it is not there; null if it cannot be had or somebody else could write to it. */
+    public static File directory(LaunchEnvironment environment) {
+        File directory = place(environment);
+        if (directory == null) {
+            return null;
+        }
+        File parent = directory.getParentFile();
         try {
             if (!parent.isDirectory()) {
                 Home.makePrivate(parent, "the cache directory");

@@ -24,7 +24,11 @@ public final class Hook {
     /** Whether the class is woven when the program first loads it, so that programs which never do need not pay for it. */
     public final boolean lazy;
 
-    Hook(String[] row) {
+    /** Its place among the rows of its release, from 0. */
+    final int number;
+
+    Hook(String[] row, int number) {
+        this.number = number;
         door = row[0].startsWith("door");
         lazy = row[0].endsWith(" lazy");
         owner = row[2];

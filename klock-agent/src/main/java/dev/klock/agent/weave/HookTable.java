@@ -57,7 +57,7 @@ public final class HookTable {
         for (String[] row : rows) {
             for (String jdk : split(row[1], ',')) {
                 if (jdk.equals(wanted)) {
-                    Hook hook = new Hook(row);
+                    Hook hook = new Hook(row, table.hooks.size());
                     table.hooks.add(hook);
                     List<Hook> ofClass = table.byClass.get(hook.owner);
                     if (ofClass == null) {
