@@ -25,6 +25,9 @@ class HandMadeMutantsProof {
     /** Many times what all tests take. */
     private static final long TIMEOUT_S = Integer.getInteger("klock.mutants.timeout.s", 240);
 
+    /** Only mutants of this file; all by default. */
+    private static final String ONLY = System.getProperty("klock.mutants.file", "");
+
     /** {@code from} occurs exactly once in {@code file} and becomes {@code to}. */
     private record Mutant(String mistake, String file, String from, String to) {}
 
@@ -74,10 +77,13 @@ class HandMadeMutantsProof {
     @Test
     void mutants_eachOfThem_failsATest() throws Exception {
         assertThat(MUTANTS).hasSizeGreaterThanOrEqualTo(20);
-        assertThat(run(compile("none", null))).as("the tests pass on the kernel as it is").isEqualTo("survived");
+        assertThat(run(compile("none", null))).as("what the tests say of the kernel as it is").isEqualTo("survived");
         List<String> survivors = new ArrayList<>();
         StringBuilder table = new StringBuilder("hand-made mutants:\n");
         for (Mutant m : MUTANTS) {
+            if (!m.file.startsWith(ONLY)) {
+                continue;
+            }
             long start = System.nanoTime();
             String how = run(compile(Integer.toString(MUTANTS.indexOf(m)), m));
             table.append(String.format("  %-50s %-20s %s (%d ms)%n", m.mistake, m.file, how, (System.nanoTime() - start) / 1_000_000));
@@ -85,7 +91,7 @@ class HandMadeMutantsProof {
                 survivors.add(m.mistake);
             }
         }
-        System.out.println(table.append("  ").append(MUTANTS.size() - survivors.size()).append(" of ").append(MUTANTS.size()).append(" killed"));
+        System.out.println(table.append("  survived: ").append(survivors.size()));
         assertThat(survivors).as("mistakes that no test notices").isEmpty();
     }
 

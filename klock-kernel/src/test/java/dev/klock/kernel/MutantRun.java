@@ -3,6 +3,7 @@ package dev.klock.kernel;
 import java.util.List;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.Launcher;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
@@ -36,9 +37,11 @@ final class MutantRun {
             @Override
             public void executionFinished(TestIdentifier test, TestExecutionResult result) {
                 if (result.getStatus() == TestExecutionResult.Status.FAILED) {
-                    String legacy = test.getLegacyReportingName();
-                    String parent = test.getParentId().orElse("");
-                    System.out.println(KILLED_BY + (test.isTest() ? parent.substring(parent.lastIndexOf('.') + 1).replace("]", "") + " " : "") + legacy);
+                    String where = test.getSource()
+                            .filter(source -> source instanceof MethodSource)
+                            .map(source -> ((MethodSource) source).getJavaClass().getSimpleName() + "." + ((MethodSource) source).getMethodName())
+                            .orElse(test.getDisplayName());
+                    System.out.println(KILLED_BY + where);
                     System.out.flush();
                     Runtime.getRuntime().halt(1);
                 }
