@@ -7,6 +7,12 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.net.DatagramPacket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.URI;
+import java.net.URL;
 import java.nio.file.CopyOption;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -14,6 +20,7 @@ import java.nio.file.StandardCopyOption;
 import jdk.internal.access.JavaIOFileDescriptorAccess;
 import jdk.internal.access.SharedSecrets;
 import jdk.internal.misc.Unsafe;
+import sun.nio.ch.Net;
 
 /**
  * The one class that woven JDK methods call. It lives inside java.base, in the package of the JDK's own file calls, because only there
@@ -138,6 +145,120 @@ public final class KlockBridge {
         HOOKS.begin(op, bytesOf(from), bytesOf(to), arg);
     }
 
+    public static void connect(int op, InetAddress address, int port) {
+        if (address != null) {
+            HOOKS.endPoint(op, address.getAddress(), hostOf(address), port, -1);
+        }
+    }
+
+    public static void sendTo(int op, SocketAddress target) {
+        if (target instanceof InetSocketAddress) {
+            InetSocketAddress to = (InetSocketAddress) target;
+            connect(op, to.getAddress(), to.getPort());
+        }
+    }
+
+    public static void send(int op, InetSocketAddress target) {
+        sendTo(op, target);
+    }
+
+    public static void packet(int op, DatagramPacket packet) {
+        if (packet != null) {
+            connect(op, packet.getAddress(), packet.getPort());
+        }
+    }
+
+    public static void bind(int op, FileDescriptor socket, InetAddress address, int port) {
+        if (address != null) {
+            HOOKS.endPoint(op, address.getAddress(), hostOf(address), port, socket == null ? -1 : DESCRIPTORS.get(socket));
+        }
+    }
+
+    public static void bindAll(int op, InetAddress[] addresses, int port) {
+        if (addresses != null) {
+            for (int i = 0; i < addresses.length; i++) {
+                bind(op, null, addresses[i], port);
+            }
+        }
+    }
+
+    public static void listen(int op, FileDescriptor socket) {
+        InetSocketAddress local;
+        try {
+            local = Net.localAddress(socket);
+        } catch (IOException unbound) {
+            return;
+        }
+        bind(op, socket, local.getAddress(), local.getPort());
+    }
+
+    /** The port is the one that the socket is bound to. */
+    public static void join(int op, InetAddress group, FileDescriptor socket) {
+        if (group == null) {
+            return;
+        }
+        int port = 0;
+        try {
+            port = Net.localAddress(socket).getPort();
+        } catch (IOException unbound) {
+            port = 0;
+        }
+        HOOKS.endPoint(op, group.getAddress(), null, port, -1);
+    }
+
+    public static void joinAddress(int op, SocketAddress group, FileDescriptor socket) {
+        if (group instanceof InetSocketAddress) {
+            join(op, ((InetSocketAddress) group).getAddress(), socket);
+        }
+    }
+
+    public static void reach(int op, InetAddress address) {
+        connect(op, address, 7);
+    }
+
+    public static void datagram(int op) {
+        HOOKS.datagram(false);
+    }
+
+    public static void rebind(int op) {
+        HOOKS.datagram(true);
+    }
+
+    public static void host(int op, String host) {
+        HOOKS.lookUp(op, host, null);
+    }
+
+    public static void address(int op, byte[] address) {
+        HOOKS.lookUp(op, null, address);
+    }
+
+    public static void resolved(InetAddress[] result, String host) {
+        if (result == null || host == null) {
+            return;
+        }
+        byte[][] addresses = new byte[result.length][];
+        for (int i = 0; i < result.length; i++) {
+            addresses[i] = result[i].getAddress();
+        }
+        HOOKS.resolved(host, addresses);
+    }
+
+    public static void named(String host) {
+        HOOKS.named(host);
+    }
+
+    public static void url(int op, URL url, String method) {
+        if (url != null && url.getHost() != null) {
+            HOOKS.request(op, method, url.getProtocol(), url.getHost(), url.getPort(), url.getPath());
+        }
+    }
+
+    public static void uri(int op, URI uri, String method) {
+        if (uri != null && uri.getHost() != null) {
+            HOOKS.request(op, method, uri.getScheme(), uri.getHost(), uri.getPort(), uri.getRawPath());
+        }
+    }
+
     public static void halt(int op, int status) {
         HOOKS.halting(status);
     }
@@ -213,6 +334,11 @@ public final class KlockBridge {
             }
         }
         return true;
+    }
+
+    /** The name the program asked for this address by, whatever an attached canonical name says; null if by number. */
+    private static String hostOf(InetAddress address) {
+        return SharedSecrets.getJavaNetInetAddressAccess().getOriginalHostName(address);
     }
 
     private static String nameOf(File file) {

@@ -1,6 +1,9 @@
 package dev.klock.agent;
 
+import dev.klock.agent.audit.PassedAudits;
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.cache.UserCache;
+import dev.klock.agent.config.Cache;
 import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.Launch;
@@ -53,7 +56,9 @@ public final class Agent {
         // the default file system is initialised here, on this thread, so that no hook ever is the first to do it (FIELD G04)
         FileSystems.getDefault();
         try {
-            Launch launch = Launch.read(argument, LaunchEnvironment.ofProcess());
+            LaunchEnvironment environment = LaunchEnvironment.ofProcess();
+            UserCache cache = UserCache.of(Cache.directory(environment));
+            Launch launch = Launch.read(argument, environment, cache);
             Stderr.level(launch.options().logLevel());
             List<String> loosened = launch.options().loosened();
             for (int i = 0; i < loosened.size(); i++) {
@@ -61,7 +66,7 @@ public final class Agent {
             }
             if (launch.options().mode() != Mode.OFF) {
                 Platform.check();
-                begin(launch, jar, instrumentation);
+                begin(launch, jar, instrumentation, cache);
             }
         } catch (UsageException e) {
             Stderr.announce(e.getMessage());
@@ -69,9 +74,13 @@ public final class Agent {
         }
     }
 
-    private static void begin(Launch launch, File jar, Instrumentation instrumentation) throws Exception {
+    private static void begin(Launch launch, File jar, Instrumentation instrumentation, UserCache cache) throws Exception {
         long nowMs = System.currentTimeMillis();
         Mode mode = launch.options().mode();
+        HookTable table = HookTable.forRelease(Runtime.version().feature());
+        if (!table.isListed()) {
+            audit(table, mode, launch.environment());
+        }
         Manifest manifest = launch.manifest();
         Home home = Home.open(launch.home());
         SessionClaim claim = SessionClaim.claim(home, manifest == null ? null : manifest.sessionId());
@@ -106,7 +115,9 @@ public final class Agent {
             take(leases, Leases.wanted(manifest, resolver), launch, images);
         }
         bridge.connect(instrumentation, observer, fence);
-        Installation installation = Installation.install(instrumentation, HookTable.forRelease(Runtime.version().feature()));
+        // what klock does on this thread between the first hook and main is not the program's
+        observer.enter();
+        Installation installation = Installation.install(instrumentation, table, session, cache);
         if (!installation.gaps().isEmpty()) {
             String first = installation.gaps().get(0) + (installation.gaps().size() == 1 ? "" : " and "
                     + (installation.gaps().size() - 1) + " more");
@@ -117,6 +128,19 @@ public final class Agent {
             Stderr.warn("hooks are missing: " + first);
         }
         session.begin();
+        observer.leave();
+    }
+
+    /** A release that nobody has fitted the hook table to may still be held by it: that is proven once for each build, or refused (K6-1). */
+    private static void audit(HookTable table, Mode mode, LaunchEnvironment environment) throws UsageException {
+        String fault = PassedAudits.fault(table, Cache.directory(environment));
+        if (fault != null) {
+            String line = "hooks for Java " + table.release() + " do not hold on Java " + Runtime.version() + ": " + fault;
+            if (mode.denies()) {
+                throw new UsageException(line + "; see java -jar klock.jar doctor --audit");
+            }
+            Stderr.warn(line);
+        }
     }
 
     /** All leases and images, or no program (K2-5, K6-8); permissive goes on without, and says so. */
@@ -160,7 +184,9 @@ public final class Agent {
         }
         add(kept, jar, resolver, names);
         String directory = resolver.resolve(names.encode(home.directory().getPath()), true).path();
-        return new Own(directory, kept.toArray(new String[0]));
+        File cache = Cache.place(launch.environment());
+        String cached = cache == null ? null : resolver.resolve(names.encode(cache.getPath()), true).path();
+        return new Own(cached == null ? new String[] {directory} : new String[] {directory, cached}, kept.toArray(new String[0]));
     }
 
     private static void add(List<String> kept, File file, Resolver resolver, Names names) {

@@ -1,6 +1,7 @@
 package dev.klock.agent;
 
 import dev.klock.agent.config.UsageException;
+import java.io.File;
 
 /** What klock runs on: Linux, HotSpot, Java 17 or newer. */
 final class Platform {
@@ -19,6 +20,10 @@ final class Platform {
         String machine = System.getProperty("java.vm.name", "");
         if (machine.indexOf("HotSpot") < 0 && machine.indexOf("OpenJDK") < 0) {
             throw new UsageException("klock protects programs on HotSpot, and this JVM is " + machine
+                    + "; mode=off runs the program unprotected");
+        }
+        if (!new File("/proc/self/fd").isDirectory()) {
+            throw new UsageException("klock needs /proc to see what descriptors lead to, and it is not mounted here"
                     + "; mode=off runs the program unprotected");
         }
         if (Runtime.version().feature() < OLDEST) {

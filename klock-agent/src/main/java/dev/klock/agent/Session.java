@@ -19,6 +19,7 @@ import dev.klock.agent.observe.Observer;
 import dev.klock.agent.observe.Op;
 import dev.klock.agent.observe.Trail;
 import dev.klock.agent.observe.Verdicts;
+import dev.klock.agent.weave.Losses;
 import dev.klock.bridge.Fence;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
@@ -41,7 +42,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Ways to end: completed (the program ended), aborted (violation: rolled back, 108), lease lost (changes kept, 109; C45). Exactly one
  * is taken, decided by one compare-and-set.
  */
-final class Session implements Verdicts, Trail, Targets.Retirement, Ending {
+final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Losses {
+    /** What the JVM ends with when klock itself has failed. */
+    static final int EXIT_FAILED = 1;
     /** What the JVM ends with when strict aborts the session. */
     static final int EXIT_ABORTED = 108;
     /** What the JVM ends with when a lease is lost. */
@@ -183,6 +186,15 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending {
         Stderr.error("klock failed while it judged " + op.name().toLowerCase(Locale.ROOT) + ": " + cause
                 + (mode.denies() ? "; the operation is refused" : ""));
         return mode.denies();
+    }
+
+    /** A hook is missing from here on: strict and block must not go on without it. */
+    @Override
+    public void lost(String gap) {
+        Stderr.error("a hook is lost: " + gap + (mode.denies() ? "; the session ends" : ""));
+        if (mode.denies()) {
+            stop("hook-lost", EXIT_FAILED);
+        }
     }
 
     // ---- trail

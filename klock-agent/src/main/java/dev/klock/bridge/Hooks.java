@@ -54,6 +54,30 @@ public interface Hooks {
     /** The descriptor {@code fd} is about to be closed. */
     void closing(int op, int fd);
 
+    /**
+     * A connect, bind, listen, send or join: {@code address} is 4 or 16 bytes, {@code host} the name it was looked up by or null, {@code
+     * port} may be 0 (bind: any), {@code fd} the socket where the call has one, else -1.
+     */
+    void endPoint(int op, byte[] address, String host, int port, int fd);
+
+    /**
+     * The next bind or connect on this thread is a datagram socket's; {@code again}: it only restores what was bound before, so that it
+     * means nothing.
+     */
+    void datagram(boolean again);
+
+    /** The name {@code host} is about to be looked up or, if it is null, the name of {@code address}. */
+    void lookUp(int op, String host, byte[] address);
+
+    /** What looking {@code host} up gave. */
+    void resolved(String host, byte[][] addresses);
+
+    /** What looking an address up gave: the JDK goes on to look that name up by itself. */
+    void named(String host);
+
+    /** A request of one of the JDK's HTTP clients; {@code port} is below 0 for the protocol's own, {@code path} is raw. */
+    void request(int op, String method, String protocol, String host, int port, String path);
+
     /** The JVM is about to halt with {@code status} (Runtime.halt, System.exit), after all shutdown hooks and deletions on exit. */
     void halting(int status);
 

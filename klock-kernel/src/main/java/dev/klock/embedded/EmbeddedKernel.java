@@ -4,13 +4,16 @@ import dev.klock.kernel.Change;
 import dev.klock.kernel.Command;
 import dev.klock.kernel.Conflict;
 import dev.klock.kernel.Event;
+import dev.klock.kernel.HotSpot;
 import dev.klock.kernel.Kernel;
 import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Lease;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Outcome;
+import dev.klock.kernel.Overview;
 import dev.klock.kernel.Refusal;
 import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.SessionView;
 import dev.klock.kernel.Verdict;
 import dev.klock.resource.Resource;
 import java.util.ArrayDeque;
@@ -163,6 +166,36 @@ public final class EmbeddedKernel implements AutoCloseable {
         lock.lock();
         try {
             return kernel.blockers(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The session as it is now, or {@code null} if it is not known; what its StateDigest is made of. */
+    public SessionView session(SessionKey session) {
+        lock.lock();
+        try {
+            return kernel.session(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The hottest resources (K7-7); {@code namespace} {@code null} for all. */
+    public List<HotSpot> contention(String namespace, int limit) {
+        lock.lock();
+        try {
+            return kernel.contention(namespace, limit);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Who is blocked, what is hot, who is a ghost (K7-12); {@code namespace} {@code null} for all. */
+    public Overview overview(String namespace, int limit) {
+        lock.lock();
+        try {
+            return kernel.overview(namespace, limit);
         } finally {
             lock.unlock();
         }

@@ -240,13 +240,18 @@ public final class EmbeddedSession implements AutoCloseable {
         long shortest = Long.MAX_VALUE;
         long firstEndMs = Long.MAX_VALUE;
         boolean allHeld = true;
+        boolean none = true;
         for (int i = 0; i < leases.size(); i++) {
             LeaseState state = leases.get(i).state();
+            if (state == LeaseState.LOCK_DELAY) {
+                continue;
+            }
+            none = false;
             allHeld &= state == LeaseState.ACTIVE || state == LeaseState.PENDING;
             shortest = Math.min(shortest, leases.get(i).ttlMs());
             firstEndMs = Math.min(firstEndMs, leases.get(i).expiresAtMs());
         }
-        if (leases.isEmpty()) {
+        if (none) {
             shortestTtlMs = 0;
             valid = false;
             return;

@@ -33,9 +33,9 @@ final class Canonical {
             return new Refusal(Refusal.Code.TOO_LONG, "a path of " + resource.scheme() + " is longer than " + Limits.MAX_PATH_BYTES + " bytes");
         }
         if (!resource.scheme().equals("FILE")) {
-            return resource.form() == Resource.Form.EXACT
-                    ? null
-                    : new Refusal(Refusal.Code.BAD_PATTERN, resource + ": patterns are for FILE only");
+            boolean fine = resource.form() == Resource.Form.EXACT
+                    || resource.form() == Resource.Form.SUBTREE && resource.scheme().equals("URL");
+            return fine ? null : new Refusal(Refusal.Code.BAD_PATTERN, resource + ": patterns are for FILE, and /** for URL");
         }
         if (path.charAt(0) != '/') {
             return new Refusal(Refusal.Code.NOT_CANONICAL, resource + " is relative; file paths begin with a slash");

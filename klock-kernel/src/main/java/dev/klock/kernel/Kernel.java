@@ -7,8 +7,11 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The state machine: {@code (state, command, now) → (state, answer, effects)}.
@@ -65,6 +68,7 @@ public final class Kernel {
     private int waiters;
 
     private final Changes changes = new Changes();
+    private final HotSpots hotSpots;
     private int stale;
 
     /** What went away in this command and may let somebody in. */
@@ -88,6 +92,7 @@ public final class Kernel {
         this.rejudges = rejudges;
         this.olderOvertake = olderOvertake;
         this.index = new LeaseIndex(options.hashSeed());
+        this.hotSpots = new HotSpots(options.hashSeed());
         this.timers = new TimerWheel(startMs);
         this.nowMs = startMs;
         this.nextToken = options.firstFencingToken();
@@ -178,6 +183,7 @@ public final class Kernel {
             for (int i = 0; i < ended.size(); i++) {
                 Request r = ended.get(i);
                 if (r.session.request == r) {
+                    r.session.waitsRunOut++;
                     emit(out, Event.Kind.WAIT_TIMED_OUT, r.session, List.of(), r.number, List.of(), null);
                     fail(r.session, "its wait ran out", out);
                 }
@@ -186,9 +192,15 @@ public final class Kernel {
         settle(out);
     }
 
-    /** A lease's time is over; returns the session that lost it, or {@code null} if the grace begins. */
+    /** A lease's time is over; returns the session that lost it, or {@code null} if the grace begins or the lock-delay ends. */
     private Session ranOut(Claim claim, Outcome out) {
         Session s = claim.session;
+        if (claim.state == LeaseState.LOCK_DELAY) {
+            Lease free = lease(claim, LeaseState.EXPIRED);
+            take(claim);
+            emit(out, Event.Kind.LEASE_FREED, s, Collections.singletonList(free), 0, List.of(), "its lock-delay is over");
+            return null;
+        }
         long graceEndMs = claim.expiresAtMs + Limits.GRACE_MS;
         if (s.restarting && claim.state != LeaseState.GRACE && nowMs < graceEndMs) {
             claim.before = claim.state;
@@ -200,8 +212,34 @@ public final class Kernel {
             emit(out, Event.Kind.LEASE_IN_GRACE, s, List.of(lease(claim, claim.state)), 0, List.of(), null);
             return null;
         }
-        end(claim, LeaseState.EXPIRED, Event.Kind.LEASE_EXPIRED, out);
+        expire(claim, out);
         return s;
+    }
+
+    /** Nobody renewed it. Where something may still be about to be written, others are kept away a little longer (C46). */
+    private void expire(Claim claim, Outcome out) {
+        Session s = claim.session;
+        if (s.lastExpiryMs != nowMs) {
+            s.lastExpiryMs = nowMs;
+            s.expiries++;
+        }
+        long endMs = claim.expiresAtMs + options.lockDelayMs();
+        LeaseState was = claim.state == LeaseState.GRACE ? claim.before : claim.state;
+        if (nowMs >= endMs || was == LeaseState.PENDING || !ConflictMatrix.writes(claim.predicate)) {
+            end(claim, LeaseState.EXPIRED, Event.Kind.LEASE_EXPIRED, out);
+            return;
+        }
+        if (was == LeaseState.ROLLING_BACK) {
+            s.rollingBack--;
+        }
+        s.delayed++;
+        claim.state = LeaseState.LOCK_DELAY;
+        timers.schedule(claim, endMs);
+        if (s.request != null) {
+            // it no longer stands for what the session waits for
+            freed.add(claim);
+        }
+        emit(out, Event.Kind.LEASE_EXPIRED, s, Collections.singletonList(lease(claim, LeaseState.LOCK_DELAY)), 0, List.of(), null);
     }
 
     private void register(Command.Register c, Outcome out) {
@@ -242,13 +280,22 @@ public final class Kernel {
                     out.refuse(Refusal.Code.SESSION_ENDED, key + " is " + s.state + "; register it with a higher epoch");
                     return;
                 }
-                if (s.leases > 0) {
+                if (s.held() > 0) {
                     out.refuse(Refusal.Code.ROLLING_BACK, key + " has a rollback to finish");
                     return;
                 }
+                if (s.delayed > 0) {
+                    out.refuse(
+                            Refusal.Code.ROLLING_BACK,
+                            key + " has leases that ran out and block for their lock-delay; release them, or come back "
+                                    + options.lockDelayMs() + " ms after they ran out");
+                    return;
+                }
                 long priorityMs = s.priorityMs;
+                Session before = s;
                 remove(s);
                 s = newSession(c, priorityMs);
+                s.succeed(before);
             } else if (c.epoch() > s.epoch) {
                 s.epoch = c.epoch();
                 if (s.request != null) {
@@ -339,6 +386,7 @@ public final class Kernel {
         }
         out.verdict = verdict;
         if (!out.conflicts.isEmpty()) {
+            heat(s, out.conflicts, verdict == Verdict.DIE);
             emit(out, Event.Kind.CONTENTION_DETECTED, s, List.of(), 0, out.conflicts, null);
         }
         if (verdict == Verdict.GRANTED) {
@@ -351,8 +399,21 @@ public final class Kernel {
             move(s, LifeCycle.PAUSED, "would have to wait and cannot", out);
         } else {
             out.retryAfterMs = retryAfter(out.conflicts);
+            s.deaths++;
             emit(out, Event.Kind.DIED, s, List.of(), 0, out.conflicts, null);
             fail(s, "somebody older is in the way", out);
+        }
+    }
+
+    /** Counts each resource that was asked for and is taken, once; conflicts come in the order of the triples (K7-7). */
+    private void heat(Session s, List<Conflict> conflicts, boolean death) {
+        Resource last = null;
+        for (int i = 0; i < conflicts.size(); i++) {
+            Resource asked = conflicts.get(i).asked().object();
+            if (asked != last) {
+                hotSpots.count(s.space.namespace, asked, death, nowMs);
+                last = asked;
+            }
         }
     }
 
@@ -435,7 +496,7 @@ public final class Kernel {
                 return;
             }
             for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
-                if (claim.state == LeaseState.GRACE) {
+                if (isOver(claim)) {
                     out.reject(claim.number, Refusal.Code.LEASE_GONE, "lease " + claim.number + " has expired; reconcile it");
                 } else {
                     done.add(renew(claim));
@@ -447,7 +508,7 @@ public final class Kernel {
                 if (claim == null) {
                     continue;
                 }
-                if (claim.state == LeaseState.GRACE) {
+                if (isOver(claim)) {
                     // past its end, whatever is still listed (K3-12, C26)
                     out.reject(number, Refusal.Code.LEASE_GONE, "lease " + number + " has expired; reconcile it");
                 } else {
@@ -457,6 +518,11 @@ public final class Kernel {
         }
         out.leases = done;
         nothingDone(c.leases(), done, out);
+    }
+
+    /** Whether its end has passed, whatever it still blocks. */
+    private static boolean isOver(Claim claim) {
+        return claim.state == LeaseState.GRACE || claim.state == LeaseState.LOCK_DELAY;
     }
 
     private Lease renew(Claim claim) {
@@ -515,8 +581,11 @@ public final class Kernel {
             return;
         }
         Session s = claim.session;
+        boolean lostBefore = claim.state == LeaseState.LOCK_DELAY;
         out.leases = List.of(end(claim, LeaseState.REVOKED, Event.Kind.LEASE_REVOKED, out));
-        afterLoss(s, "its last lease was revoked", out);
+        if (!lostBefore) {
+            afterLoss(s, "its last lease was revoked", out);
+        }
     }
 
     private void reconcile(Command.Reconcile c, Outcome out) {
@@ -528,6 +597,10 @@ public final class Kernel {
         for (long number : c.leases()) {
             Claim claim = own(s, number, out);
             if (claim == null) {
+                continue;
+            }
+            if (claim.state == LeaseState.LOCK_DELAY) {
+                out.reject(number, Refusal.Code.LEASE_GONE, "lease " + number + " has expired");
                 continue;
             }
             if (claim.state == LeaseState.GRACE) {
@@ -543,7 +616,7 @@ public final class Kernel {
         boolean lost = false;
         for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
             if (claim.state == LeaseState.GRACE) {
-                end(claim, LeaseState.EXPIRED, Event.Kind.LEASE_EXPIRED, out);
+                expire(claim, out);
                 lost = true;
             }
         }
@@ -597,7 +670,7 @@ public final class Kernel {
             return;
         }
         move(s, LifeCycle.ACQUIRING, "resumed", out);
-        if (s.leases > 0) {
+        if (s.held() > 0) {
             settleState(s, out);
         }
     }
@@ -725,7 +798,9 @@ public final class Kernel {
     private static boolean standsForAlready(Session s, Resource resource, Predicate predicate) {
         int mask = ConflictMatrix.conflictMask(predicate);
         for (Claim c = s.firstLease; c != null; c = c.nextOfSession) {
-            if ((mask & ~ConflictMatrix.conflictMask(c.predicate)) == 0 && c.resource.covers(resource)) {
+            if (c.state != LeaseState.LOCK_DELAY
+                    && (mask & ~ConflictMatrix.conflictMask(c.predicate)) == 0
+                    && c.resource.covers(resource)) {
                 return true;
             }
         }
@@ -848,6 +923,8 @@ public final class Kernel {
         Session s = r.session;
         Outcome why = new Outcome();
         judgeQueued(r, why);
+        s.deaths++;
+        heat(s, why.conflicts, true);
         emit(out, Event.Kind.DIED, s, List.of(), r.number, why.conflicts, null);
         fail(s, "somebody older came into the way", out);
     }
@@ -918,6 +995,8 @@ public final class Kernel {
         emit(out, Event.Kind.LEASE_GRANTED, s, list, request, List.of(), null);
         s.restarting = false;
         s.lostWhilePaused = false;
+        s.grants++;
+        s.taken = List.of();
         if (!s.suspended) {
             move(s, LifeCycle.ACQUIRING, null, out);
             if (s.pending == 0) {
@@ -1049,6 +1128,9 @@ public final class Kernel {
 
     /** DIE, and a wait that ran out: everything goes (C43), and the session may try again with the same timestamp (K4-7, C5). */
     private void fail(Session s, String reason, Outcome out) {
+        if (s.held() > 0) {
+            s.taken = declared(s);
+        }
         dropAll(s, out);
         if (s.retries) {
             s.restarting = true;
@@ -1056,6 +1138,16 @@ public final class Kernel {
         } else {
             move(s, LifeCycle.ABORTED, reason, out);
         }
+    }
+
+    private static List<Triple> declared(Session s) {
+        ArrayList<Triple> list = new ArrayList<>(s.leases);
+        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+            if (claim.state != LeaseState.LOCK_DELAY && !isRollingBack(claim)) {
+                list.add(claim.triple);
+            }
+        }
+        return list;
     }
 
     /** Releases what left no traces; what did blocks until its rollback is done (C50). */
@@ -1069,7 +1161,7 @@ public final class Kernel {
         ArrayList<Lease> back = new ArrayList<>();
         ArrayList<Lease> free = new ArrayList<>();
         for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
-            if (isRollingBack(claim)) {
+            if (isRollingBack(claim) || claim.state == LeaseState.LOCK_DELAY) {
                 continue;
             }
             LeaseState state = claim.state == LeaseState.GRACE ? claim.before : claim.state;
@@ -1104,7 +1196,7 @@ public final class Kernel {
         if (s.state.isTerminal()) {
             return;
         }
-        if (s.leases > 0) {
+        if (s.held() > 0) {
             settleState(s, out);
             return;
         }
@@ -1145,7 +1237,7 @@ public final class Kernel {
 
     /** The state that follows from the leases, once some were confirmed or given back. */
     private void settleState(Session s, Outcome out) {
-        if (s.leases == 0) {
+        if (s.held() == 0) {
             if (s.state == LifeCycle.EXECUTING || s.state == LifeCycle.ACQUIRING) {
                 move(s, LifeCycle.PLANNING, null, out);
             }
@@ -1163,6 +1255,9 @@ public final class Kernel {
             throw new IllegalStateException(s.key + " cannot go from " + from + " to " + to);
         }
         s.state = to;
+        if ((to == LifeCycle.PAUSED || to.isTerminal()) && from != LifeCycle.PAUSED) {
+            s.phase = from;
+        }
         if (to == LifeCycle.PAUSED && s.pausedSinceMs == Session.NOT_PAUSED) {
             s.pausedSinceMs = nowMs;
             s.lostWhilePaused = false;
@@ -1387,6 +1482,84 @@ public final class Kernel {
             list.add(lease(c, c.state));
         }
         return list;
+    }
+
+    /** The session as it is now, or {@code null} if it is not known. */
+    public SessionView session(SessionKey session) {
+        Session s = sessions.get(session);
+        return s == null ? null : view(s, s.request == null ? 0 : queue().indexOf(session) + 1);
+    }
+
+    /** The resources that manifests met each other on most, lately; {@code namespace} {@code null} for all (K7-7). */
+    public List<HotSpot> contention(String namespace, int limit) {
+        return hotSpots.hottest(namespace, limit, nowMs);
+    }
+
+    /**
+     * Who is blocked, what is hot, who is a ghost (K7-12). Costs as much as there are sessions and waiters.
+     *
+     * @param namespace {@code null} for all
+     * @param limit the most hot spots
+     */
+    public Overview overview(String namespace, int limit) {
+        HashMap<Session, Integer> places = new HashMap<>();
+        int place = 0;
+        for (Request r = firstWaiter; r != null; r = r.behind) {
+            places.put(r.session, ++place);
+        }
+        ArrayList<Session> all = new ArrayList<>(sessions.values());
+        Collections.sort(all);
+        ArrayList<SessionView> views = new ArrayList<>();
+        TreeMap<String, Overview.Agent> agents = new TreeMap<>();
+        for (Session s : all) {
+            String space = s.key.namespace();
+            if (namespace != null && !namespace.equals(space)) {
+                continue;
+            }
+            SessionView view = view(s, places.getOrDefault(s, 0));
+            views.add(view);
+            // neither id has control characters
+            String name = space + '\n' + s.key.agentId();
+            Overview.Agent known = agents.get(name);
+            agents.put(
+                    name,
+                    known == null
+                            ? new Overview.Agent(space, s.key.agentId(), 1, view.counts())
+                            : new Overview.Agent(space, known.agentId(), known.sessions() + 1, known.counts().plus(view.counts())));
+        }
+        return new Overview(nowMs, views, contention(namespace, limit), new ArrayList<>(agents.values()));
+    }
+
+    private SessionView view(Session s, int place) {
+        LifeCycle phase = s.state == LifeCycle.PAUSED || s.state.isTerminal() ? s.phase : s.state;
+        LinkedHashSet<Triple> pending = new LinkedHashSet<>(declared(s));
+        pending.addAll(s.taken);
+        if (phase == LifeCycle.ACQUIRING) {
+            pending.addAll(s.interest);
+        }
+        TreeSet<Session> inTheWay = new TreeSet<>();
+        for (Conflict c : blockers(s.key)) {
+            inTheWay.add(sessions.get(c.holder()));
+        }
+        ArrayList<SessionKey> waitsFor = new ArrayList<>(inTheWay.size());
+        for (Session other : inTheWay) {
+            waitsFor.add(other.key);
+        }
+        return new SessionView(
+                s.key,
+                s.priorityMs,
+                s.epoch,
+                s.state,
+                phase,
+                s.suspended,
+                s.restarting,
+                s.leases,
+                List.copyOf(pending),
+                place,
+                List.copyOf(waitsFor),
+                s.request == null ? 0 : s.request.dueMs,
+                s.lastSeenMs,
+                new SessionView.Counts(s.grants, s.deaths, s.waitsRunOut, s.expiries));
     }
 
     /** What stands in the way of the session's waiting manifest now; empty if it does not wait. */

@@ -15,6 +15,8 @@ import java.util.Set;
  * @param leasesPerSession the most live leases of one session (K7-11)
  * @param submitsPerWindow the most manifests of one session in a window (K7-11)
  * @param quotaWindowMs that window, milliseconds
+ * @param lockDelayMs how long a writing lease that ran out blocks others still, because its holder may have been stopped just before a
+ *     write (C46), milliseconds; 0 for not at all, which is right when the holder's death is certain, as inside one process
  */
 public record KernelOptions(
         String kernelId,
@@ -25,52 +27,62 @@ public record KernelOptions(
         boolean renames,
         int leasesPerSession,
         int submitsPerWindow,
-        long quotaWindowMs) {
+        long quotaWindowMs,
+        long lockDelayMs) {
     /** Everything the documents name: KLIS-1's schemes, RS-6's types, and NATIVE (C49). */
     public static final Set<String> SCHEMES =
             Set.of("FILE", "URL", "PROCESS", "DB", "ENV", "NATIVE", "SYMBOL", "API_ENDPOINT", "DATABASE_TABLE", "CONFIG_KEY");
 
     public KernelOptions {
         schemes = Set.copyOf(schemes);
+        if (lockDelayMs < 0 || lockDelayMs > Limits.MAX_LOCK_DELAY_MS) {
+            throw new IllegalArgumentException("lock delay must be from 0 to " + Limits.MAX_LOCK_DELAY_MS + " ms, not " + lockDelayMs);
+        }
     }
 
     /** No quotas, all schemes, no writing on the root directory. */
     public static KernelOptions standard() {
         return new KernelOptions(
-                "0", 0x5bd1e995, 1, SCHEMES, new GlobalScopePolicy(1, List.of()), true, Integer.MAX_VALUE, Integer.MAX_VALUE, 1000);
+                "0", 0x5bd1e995, 1, SCHEMES, new GlobalScopePolicy(1, List.of()), true, Integer.MAX_VALUE, Integer.MAX_VALUE, 1000, 0);
     }
 
     public KernelOptions withKernelId(String id) {
         return new KernelOptions(
-                id, hashSeed, firstFencingToken, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+                id, hashSeed, firstFencingToken, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs, lockDelayMs);
     }
 
     public KernelOptions withHashSeed(int seed) {
         return new KernelOptions(
-                kernelId, seed, firstFencingToken, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+                kernelId, seed, firstFencingToken, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs, lockDelayMs);
     }
 
     public KernelOptions withFirstFencingToken(long token) {
-        return new KernelOptions(kernelId, hashSeed, token, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+        return new KernelOptions(kernelId, hashSeed, token, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs, lockDelayMs);
     }
 
     public KernelOptions withSchemes(Set<String> known) {
         return new KernelOptions(
-                kernelId, hashSeed, firstFencingToken, known, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+                kernelId, hashSeed, firstFencingToken, known, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs, lockDelayMs);
     }
 
     public KernelOptions withPolicy(Policy other) {
         return new KernelOptions(
-                kernelId, hashSeed, firstFencingToken, schemes, other, renames, leasesPerSession, submitsPerWindow, quotaWindowMs);
+                kernelId, hashSeed, firstFencingToken, schemes, other, renames, leasesPerSession, submitsPerWindow, quotaWindowMs, lockDelayMs);
     }
 
     /** The five predicates of the core only: RENAMES is refused (C2). */
     public KernelOptions core5() {
         return new KernelOptions(
-                kernelId, hashSeed, firstFencingToken, schemes, policy, false, leasesPerSession, submitsPerWindow, quotaWindowMs);
+                kernelId, hashSeed, firstFencingToken, schemes, policy, false, leasesPerSession, submitsPerWindow, quotaWindowMs, lockDelayMs);
     }
 
     public KernelOptions withQuota(int leases, int submits, long windowMs) {
-        return new KernelOptions(kernelId, hashSeed, firstFencingToken, schemes, policy, renames, leases, submits, windowMs);
+        return new KernelOptions(kernelId, hashSeed, firstFencingToken, schemes, policy, renames, leases, submits, windowMs, lockDelayMs);
+    }
+
+    /** With a lock-delay (C46). */
+    public KernelOptions withLockDelayMs(long delayMs) {
+        return new KernelOptions(
+                kernelId, hashSeed, firstFencingToken, schemes, policy, renames, leasesPerSession, submitsPerWindow, quotaWindowMs, delayMs);
     }
 }

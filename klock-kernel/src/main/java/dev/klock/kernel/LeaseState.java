@@ -1,6 +1,6 @@
 package dev.klock.kernel;
 
-/** The life of a lease (RS-4, C50). The first four block others; the last three are ends. */
+/** The life of a lease (RS-4, C50). The first five block others; the last three are ends. */
 public enum LeaseState {
     /** Reserved: it blocks others, but its holder may not act before the pre-image is safe and confirmed. */
     PENDING,
@@ -10,6 +10,8 @@ public enum LeaseState {
     ROLLING_BACK,
     /** Ran out while its agent restarts after DIE; kept for a short while (K3-6, C25). */
     GRACE,
+    /** Ran out without a word from its holder, who may be about to write: blocks a little longer, and can only be released (C46). */
+    LOCK_DELAY,
     /** Ran out. */
     EXPIRED,
     /** Given back. */
@@ -19,6 +21,6 @@ public enum LeaseState {
 
     /** Whether a lease in this state stands in the way of others. */
     public boolean isLive() {
-        return compareTo(GRACE) <= 0;
+        return compareTo(LOCK_DELAY) <= 0;
     }
 }

@@ -32,6 +32,9 @@ public final class Limits {
     /** How long a lease outlives its end while its agent restarts (K3-6, C25). */
     public static final long GRACE_MS = 15_000;
 
+    /** The longest a lease that ran out may still block (C46): as long as the grace, so that a restart has had both. */
+    public static final long MAX_LOCK_DELAY_MS = 15_000;
+
     /** How long a manifest waits unless it says otherwise (K4-5). */
     public static final long DEFAULT_WAIT_MS = 30_000;
 

@@ -27,6 +27,8 @@ final class Session extends Timed implements Comparable<Session> {
     int leases;
     int rollingBack;
     int pending;
+    /** Of its leases, those that are over and only block (C46). */
+    int delayed;
 
     /** Since when its view of the world may be stale (K5-11); NOT_PAUSED while it is not. */
     long pausedSinceMs = NOT_PAUSED;
@@ -36,6 +38,16 @@ final class Session extends Timed implements Comparable<Session> {
     boolean lostWhilePaused;
     /** What it last asked for. */
     List<Triple> interest = List.of();
+    /** What the last DIE took from it, until it is granted something (C43). */
+    List<Triple> taken = List.of();
+    /** What it was at when it was last paused or ended (C8). */
+    LifeCycle phase = LifeCycle.PLANNING;
+
+    long grants;
+    long deaths;
+    long waitsRunOut;
+    long expiries;
+    long lastExpiryMs = -1;
 
     long quotaWindowMs;
     int quotaUsed;
@@ -57,6 +69,19 @@ final class Session extends Timed implements Comparable<Session> {
             c = key.agentId().compareTo(other.key.agentId());
         }
         return c == 0 ? key.sessionId().compareTo(other.key.sessionId()) : c;
+    }
+
+    /** How many leases it may still act under or has to roll back: all but those that only block. */
+    int held() {
+        return leases - delayed;
+    }
+
+    /** A new life of the same session: what happened to it counts on. */
+    void succeed(Session before) {
+        grants = before.grants;
+        deaths = before.deaths;
+        waitsRunOut = before.waitsRunOut;
+        expiries = before.expiries;
     }
 
     void add(Claim lease) {
@@ -83,6 +108,9 @@ final class Session extends Timed implements Comparable<Session> {
         }
         // nextOfSession stays: a loop over the leases may stand on this one
         leases--;
+        if (lease.state == LeaseState.LOCK_DELAY) {
+            delayed--;
+        }
         if (lease.state == LeaseState.ROLLING_BACK
                 || lease.state == LeaseState.GRACE && lease.before == LeaseState.ROLLING_BACK) {
             rollingBack--;

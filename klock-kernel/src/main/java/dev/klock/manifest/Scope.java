@@ -33,6 +33,7 @@ public final class Scope {
     static final int FIRST_DENY = -3;
 
     static final String FILE = "FILE";
+    static final String URL = "URL";
     static final long HASH_SEED = 0x9E3779B97F4A7C15L;
     private static final long HASH_FACTOR = 0x100000001B3L;
 
@@ -59,6 +60,8 @@ public final class Scope {
     private final Grant[] grants;
     private final int nothing;
     private final HashMap<String, HashMap<String, Integer>> others;
+    /** Null without lines about URLs. */
+    private final UrlRules urls;
     private final Rule[] allows;
     private final Rule[] denies;
 
@@ -74,6 +77,7 @@ public final class Scope {
         root = compiler.root;
         nothing = compiler.nothing;
         others = compiler.others;
+        urls = UrlRules.of(allows, denies);
         decisions = compiler.decisions();
         grants = new Grant[compiler.grants()];
         for (int i = 0; i < grants.length; i++) {
@@ -103,9 +107,14 @@ public final class Scope {
 
     /**
      * What the manifest says about one resource. {@code scheme} is upper case; {@code path} is canonical and, for FILE, absolute and
-     * resolved. Never null; the same instance again for the same path.
+     * resolved. Never null; the same instance again for the same path, except for URL, whose lines count at several levels: as a
+     * request, {@code https://host/path}; as an end point, {@code tcp://host:port} or {@code udp://host:port}; and as a name to look up,
+     * {@code dns://host} (C49).
      */
     public Grant lookup(String scheme, String path) {
+        if (urls != null && scheme.equals(URL)) {
+            return urls.grant(path);
+        }
         return grants[index(scheme, path)];
     }
 
@@ -116,7 +125,15 @@ public final class Scope {
 
     /** {@link #lookup} and {@link Grant#decide} in one. */
     public int decide(Predicate predicate, String scheme, String path, boolean createdBySession) {
+        if (urls != null && scheme.equals(URL)) {
+            return urls.grant(path).decide(predicate, createdBySession);
+        }
         return Grant.decide(decisions, index(scheme, path), predicate, createdBySession);
+    }
+
+    /** Whether a scope line names {@code host} (as {@link dev.klock.resource.Host} spells it) in a URL. */
+    public boolean namesHost(String host) {
+        return urls != null && urls.names(host);
     }
 
     Grant grant(int index) {
@@ -367,8 +384,9 @@ public final class Scope {
             if (line < 0) {
                 throw new IllegalArgumentException("line index " + line);
             }
-            if (resource.form() != Resource.Form.EXACT && !resource.scheme().equals(FILE)) {
-                throw new IllegalArgumentException("pattern outside FILE: " + resource);
+            boolean url = resource.scheme().equals(URL) && resource.form() == Resource.Form.SUBTREE;
+            if (resource.form() != Resource.Form.EXACT && !url && !resource.scheme().equals(FILE)) {
+                throw new IllegalArgumentException("pattern outside FILE and URL: " + resource);
             }
             this.predicate = predicate;
             this.resource = resource;

@@ -72,6 +72,10 @@ final class ScopeCompiler {
 
     private void place(Scope.Rule rule, boolean deny, HashMap<String, HashMap<String, Said>> saidOfOthers) {
         Resource resource = rule.resource;
+        if (resource.scheme().equals(Scope.URL)) {
+            // UrlRules keeps those
+            return;
+        }
         if (!resource.scheme().equals(Scope.FILE)) {
             HashMap<String, Said> paths = saidOfOthers.get(resource.scheme());
             if (paths == null) {

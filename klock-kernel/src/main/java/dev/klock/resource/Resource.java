@@ -4,7 +4,7 @@ import java.util.Objects;
 
 /**
  * The identity of what a triple is about: {@code SCHEME:path} (K1-7), or for files one of two patterns (C18): {@code FILE:/dir/*}, the
- * direct children, and {@code FILE:/dir/**}, the directory itself and all below.
+ * direct children, and {@code FILE:/dir/**}, the directory itself and all below; for URLs the second: {@code URL:https://host/**}.
  *
  * <p>Immutable. {@link #path()} is canonical: for FILE absolute, without {@code .}, {@code ..}, doubled or trailing slashes.
  */
@@ -45,7 +45,8 @@ public final class Resource implements Comparable<Resource> {
     /**
      * The resource that {@code text} writes, strictly: {@code SCHEME:path}, the scheme in any case, the path canonical (K1-7 to K1-9,
      * K1-14, C16 to C18). {@code \} before {@code *}, {@code \} and {@code $} takes that character as it is (a <code>\${</code> is no
-     * manifest's variable); a {@code *} without it is only allowed as the whole last component of a FILE path, alone or doubled.
+     * manifest's variable); a {@code *} without it is only allowed as the whole last component of a FILE path, alone or doubled, and
+     * doubled of a URL's.
      *
      * @throws ResourceSyntaxException when it is not canonical, with the canonical form; its scheme is unknown; it is too long; or it
      *     holds control characters
@@ -75,6 +76,19 @@ public final class Resource implements Comparable<Resource> {
         return ResourceSyntax.escape(literal);
     }
 
+    /** The port that {@code protocol}, in lower case, means when a URL gives none; -1 if it has none. */
+    public static int defaultPort(String protocol) {
+        return UrlSyntax.defaultPort(protocol);
+    }
+
+    /**
+     * A URL as rules compare it, from its parts as a program gives them: the host in any spelling, the port below 0 for the protocol's
+     * own, the path raw and without its query.
+     */
+    public static Resource url(String protocol, String host, int port, String path) {
+        return ResourceSyntax.url(protocol, host, port, path);
+    }
+
     /**
      * The scheme's one name: upper case, {@code DB} for {@code DATABASE_TABLE} (C16); null when there is no such scheme.
      */
@@ -92,7 +106,7 @@ public final class Resource implements Comparable<Resource> {
         return path;
     }
 
-    /** What {@link #path()} stands for; other than {@link Form#EXACT} only for FILE (C18). */
+    /** What {@link #path()} stands for; other than {@link Form#EXACT} only for FILE and, {@link Form#SUBTREE}, for URL (C18). */
     public Form form() {
         return form;
     }

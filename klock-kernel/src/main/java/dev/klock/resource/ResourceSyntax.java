@@ -53,7 +53,7 @@ final class ResourceSyntax {
         if (path.isEmpty() && stars == NO_STAR) {
             throw new ResourceSyntaxException(scheme + ": has no path", "write " + example(scheme));
         }
-        if (stars != NO_STAR) {
+        if (stars != NO_STAR && scheme.equals("FILE")) {
             // the slash before the stars is gone: nothing left is the root, a slash left was doubled
             path = path.isEmpty() ? "/" : path.equals("/") ? "//" : path;
         }
@@ -61,7 +61,7 @@ final class ResourceSyntax {
         if (root != null && scheme.equals("FILE")) {
             canonical = canonicalFile(path.startsWith("/") ? path : root + "/" + path);
         } else {
-            canonical = canonicalPath(scheme, path, text);
+            canonical = stars != NO_STAR && scheme.equals("URL") ? UrlSyntax.canonicalTree(path) : canonicalPath(scheme, path, text);
         }
         if (utf8Length(canonical) > Resource.MAX_PATH_BYTES) {
             throw new ResourceSyntaxException(scheme + " path of " + utf8Length(canonical) + " bytes, starting " + quote(text),
@@ -75,6 +75,16 @@ final class ResourceSyntax {
                     + (directory ? ", or " + Resource.of(scheme, canonical, Resource.Form.SUBTREE) + " for all below" : ""));
         }
         return resource;
+    }
+
+    static Resource url(String givenProtocol, String host, int port, String path) {
+        String protocol = Host.lower(givenProtocol);
+        StringBuilder b = new StringBuilder(64).append(protocol).append("://").append(Host.canonical(host));
+        if (port >= 0 && port != UrlSyntax.defaultPort(protocol)) {
+            b.append(':').append(port);
+        }
+        String rest = UrlSyntax.withoutDots(UrlSyntax.decoded(path));
+        return Resource.of("URL", b.append(rest.isEmpty() && UrlSyntax.isWeb(protocol) ? "/" : rest).toString(), Resource.Form.EXACT);
     }
 
     static String canonicalScheme(String scheme) {
@@ -157,7 +167,8 @@ final class ResourceSyntax {
                 literal.append(c);
             } else if (c == '*') {
                 int stars = i + 1 < length && text.charAt(i + 1) == '*' ? TWO_STARS : ONE_STAR;
-                if (scheme.equals("FILE") && i + stars == length && i > 0 && text.charAt(i - 1) == '/') {
+                boolean pattern = scheme.equals("FILE") || scheme.equals("URL") && stars == TWO_STARS;
+                if (pattern && i + stars == length && i > 0 && text.charAt(i - 1) == '/') {
                     literal.setLength(literal.length() - 1);
                     return stars;
                 }
@@ -171,8 +182,12 @@ final class ResourceSyntax {
 
     private static ResourceSyntaxException misplacedStar(String scheme, String text, int at, int stars) {
         String whole = scheme + ":" + text;
+        if (scheme.equals("URL")) {
+            return new ResourceSyntaxException(quote(whole) + " has a * that is not a whole path's end",
+                    "write URL:https://host/path/** for all below a path, and each host by its name");
+        }
         if (!scheme.equals("FILE")) {
-            return new ResourceSyntaxException(quote(whole) + " has a *, but patterns are for FILE only",
+            return new ResourceSyntaxException(quote(whole) + " has a *, but patterns are for FILE and URL only",
                     "name each resource, or write \\* for a star in the name");
         }
         if (!text.startsWith("/")) {
@@ -201,11 +216,11 @@ final class ResourceSyntax {
                 requireAbsolute(scheme, path, text);
                 return canonicalFile(path);
             case "NATIVE":
-                if (path.equals("ffm")) {
+                if (path.equals("ffm") || path.equals("agent")) {
                     return path;
                 }
                 if (path.charAt(0) != '/') {
-                    throw new ResourceSyntaxException(quote(scheme + ":" + text) + " is neither an absolute path nor ffm",
+                    throw new ResourceSyntaxException(quote(scheme + ":" + text) + " is neither an absolute path, nor ffm, nor agent",
                             "write the library's absolute path, such as NATIVE:/usr/lib/libz.so, or NATIVE:ffm");
                 }
                 return canonicalFile(path);

@@ -1,8 +1,9 @@
 package dev.klock.resource;
 
 /**
- * The canonical form of a URL resource: {@code protocol://host[:port][/path][?query]}, protocol and host in lower case, no default
- * port, no dot segments, a path of at least {@code /} for http and https, none for tcp and udp (C16, C49).
+ * The canonical form of a URL resource: {@code protocol://host[:port][/path]}, protocol in lower case, {@link Host}'s spelling of the
+ * host, no default port, no dot segments, a path of at least {@code /} for http and https, none for tcp, udp and dns (C16, C49). No
+ * query: it is never compared and may hold secrets.
  */
 final class UrlSyntax {
     private static final String EXAMPLE = "write URL:protocol://host[:port][/path], such as URL:https://example.com/api or URL:tcp://localhost:5432";
@@ -10,12 +11,21 @@ final class UrlSyntax {
     private UrlSyntax() {
     }
 
+    /** {@link #canonical} of what stands before a pattern's {@code /**}: without the slash that ends it. */
+    static String canonicalTree(String url) {
+        String whole = canonical(url.concat("/"));
+        if (!whole.endsWith("/")) {
+            throw wrong(url.concat("/**"), "has a path", "write URL:" + whole);
+        }
+        return whole.substring(0, whole.length() - 1);
+    }
+
     static String canonical(String url) {
         int colon = url.indexOf("://");
         if (colon <= 0) {
             throw wrong(url, "has no protocol://", EXAMPLE);
         }
-        String protocol = lower(url.substring(0, colon));
+        String protocol = Host.lower(url.substring(0, colon));
         for (int i = 0; i < protocol.length(); i++) {
             char c = protocol.charAt(i);
             if (!(c >= 'a' && c <= 'z') && (i == 0 || !(c >= '0' && c <= '9') && c != '+' && c != '-' && c != '.')) {
@@ -42,17 +52,22 @@ final class UrlSyntax {
         if (portColon >= 0 && authority.indexOf(']', portColon) >= 0) {
             portColon = -1;
         }
-        String host = lower(portColon < 0 ? authority : authority.substring(0, portColon));
+        String host = Host.lower(portColon < 0 ? authority : authority.substring(0, portColon));
         String port = portColon < 0 ? "" : authority.substring(portColon + 1);
         if (host.isEmpty()) {
             throw wrong(url, "has no host", EXAMPLE);
         }
         refuseInHost(url, host);
+        host = Host.canonical(host);
         String canonicalPort = port(url, port, protocol);
-        boolean pathless = protocol.equals("tcp") || protocol.equals("udp");
-        if (pathless && (canonicalPort.isEmpty() || !rest.isEmpty() && !rest.equals("/"))) {
-            throw wrong(url, canonicalPort.isEmpty() ? "has no port" : "has a path", "write URL:" + protocol + "://" + host + ":"
-                    + (canonicalPort.isEmpty() ? "PORT" : canonicalPort));
+        boolean dns = protocol.equals("dns");
+        boolean pathless = dns || protocol.equals("tcp") || protocol.equals("udp");
+        if (dns && !canonicalPort.isEmpty()) {
+            throw wrong(url, "has a port, but a name is looked up whatever the port", "write URL:dns://" + host);
+        }
+        if (pathless && (canonicalPort.isEmpty() && !dns || !rest.isEmpty() && !rest.equals("/"))) {
+            throw wrong(url, canonicalPort.isEmpty() && !dns ? "has no port" : "has a path", "write URL:" + protocol + "://" + host
+                    + (dns ? "" : canonicalPort.isEmpty() ? ":PORT" : ":" + canonicalPort));
         }
         StringBuilder b = new StringBuilder(url.length() + 1).append(protocol).append("://").append(host);
         if (!canonicalPort.isEmpty()) {
@@ -62,11 +77,14 @@ final class UrlSyntax {
             return b.toString();
         }
         int question = rest.indexOf('?');
-        String path = question < 0 ? rest : rest.substring(0, question);
-        if (path.isEmpty() && (protocol.startsWith("http") || question >= 0)) {
-            path = "/";
+        if (question >= 0) {
+            throw wrong(url.substring(0, end + question), "has a query, which is never compared", "leave it out: URL:" + b
+                    + (question == 0 ? "/" : rest.substring(0, question)));
         }
-        return b.append(withoutDots(path)).append(question < 0 ? "" : rest.substring(question)).toString();
+        if (rest.isEmpty() && isWeb(protocol)) {
+            rest = "/";
+        }
+        return b.append(withoutDots(decoded(rest))).toString();
     }
 
     private static void refuseInHost(String url, String host) {
@@ -96,14 +114,66 @@ final class UrlSyntax {
         if (value > 65535) {
             throw wrong(url, "has the port " + ResourceSyntax.quote(port), "write a number from 0 to 65535");
         }
-        if (port.isEmpty() || (protocol.equals("http") && value == 80) || (protocol.equals("https") && value == 443)) {
+        if (port.isEmpty() || value == defaultPort(protocol)) {
             return "";
         }
         return Integer.toString(value);
     }
 
+    /** The port that {@code protocol} means when none is given; -1 if it has none. */
+    static int defaultPort(String protocol) {
+        switch (protocol) {
+            case "http":
+            case "ws":
+                return 80;
+            case "https":
+            case "wss":
+                return 443;
+            case "ftp":
+                return 21;
+            case "ldap":
+                return 389;
+            case "ldaps":
+                return 636;
+            case "rmi":
+                return 1099;
+            default:
+                return -1;
+        }
+    }
+
+    static boolean isWeb(String protocol) {
+        return protocol.equals("http") || protocol.equals("https") || protocol.equals("ws") || protocol.equals("wss");
+    }
+
+    /**
+     * A path with every {@code %XX} resolved that servers may resolve: letters, digits, {@code - . _ ~} and both slashes. A backslash is
+     * a slash, as many servers have it. So {@code /a/..%2fb} cannot be below {@code /a}.
+     */
+    static String decoded(String path) {
+        if (path.indexOf('%') < 0 && path.indexOf('\\') < 0) {
+            return path;
+        }
+        StringBuilder b = new StringBuilder(path.length());
+        for (int i = 0; i < path.length(); i++) {
+            char c = path.charAt(i);
+            if (c == '%' && i + 2 < path.length()) {
+                int high = Character.digit(path.charAt(i + 1), 16);
+                int low = Character.digit(path.charAt(i + 2), 16);
+                char real = (char) (high << 4 | low);
+                if (high >= 0 && low >= 0 && (real >= 'a' && real <= 'z' || real >= 'A' && real <= 'Z' || real >= '0' && real <= '9'
+                        || real == '-' || real == '.' || real == '_' || real == '~' || real == '/' || real == '\\')) {
+                    c = real;
+                    i += 2;
+                }
+            }
+            b.append(c == '\\' ? '/' : c);
+        }
+        return b.toString();
+    }
+
     /** RFC 3986's removal of dot segments; doubled and trailing slashes mean something in a URL and stay. */
-    private static String withoutDots(String path) {
+    static String withoutDots(String path) {
         if (path.indexOf("/.") < 0) {
             return path;
         }
@@ -129,17 +199,6 @@ final class UrlSyntax {
             from = to;
         }
         return b.length() == 0 ? "/" : b.toString();
-    }
-
-    private static String lower(String s) {
-        StringBuilder b = new StringBuilder(s);
-        for (int i = 0; i < b.length(); i++) {
-            char c = b.charAt(i);
-            if (c >= 'A' && c <= 'Z') {
-                b.setCharAt(i, (char) (c + 32));
-            }
-        }
-        return b.toString();
     }
 
     private static ResourceSyntaxException wrong(String url, String problem, String remedy) {

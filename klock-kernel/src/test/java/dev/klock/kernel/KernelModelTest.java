@@ -80,8 +80,7 @@ class KernelModelTest {
     /** One sequence. */
     final class Run {
         private final Random random;
-        private final Kernel kernel =
-                new Kernel(KernelOptions.standard().withPolicy((s, p, r) -> null), 0);
+        private final Kernel kernel;
         private final NaiveKernel naive = new NaiveKernel();
         private final List<SessionKey> keys = new ArrayList<>();
         private final List<String> trace = new ArrayList<>();
@@ -90,6 +89,9 @@ class KernelModelTest {
 
         Run(long seed) {
             random = new Random(seed);
+            long lockDelay = random.nextBoolean() ? 0 : random.nextInt(1000);
+            kernel = new Kernel(KernelOptions.standard().withPolicy((s, p, r) -> null).withLockDelayMs(lockDelay), 0);
+            naive.lockDelay = lockDelay;
             int agents = 2 + random.nextInt(4);
             for (int i = 0; i < agents; i++) {
                 // equal timestamps and equal agents, too: the order must break both ties (C12, C29)

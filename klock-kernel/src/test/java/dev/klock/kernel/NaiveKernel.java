@@ -80,6 +80,7 @@ final class NaiveKernel {
     final Map<String, S> sessions = new LinkedHashMap<>();
     final List<L> leases = new ArrayList<>();
     final List<R> queue = new ArrayList<>();
+    long lockDelay;
     private long tokens;
     private long now;
 
@@ -163,6 +164,13 @@ final class NaiveKernel {
         return list;
     }
 
+    /** Those that are not over: what a session still has. */
+    private List<L> held(S s) {
+        List<L> list = of(s);
+        list.removeIf(l -> l.state == LeaseState.LOCK_DELAY);
+        return list;
+    }
+
     private R waiting(S s) {
         for (R r : queue) {
             if (r.session == s) {
@@ -190,7 +198,7 @@ final class NaiveKernel {
         List<S> who = new ArrayList<>();
         for (T t : triples) {
             boolean owned = false;
-            for (L l : of(s)) {
+            for (L l : held(s)) {
                 owned |= excludesAllOf(l.predicate, t.predicate) && meaning(l.pattern).containsAll(meaning(t.pattern));
             }
             if (owned) {
@@ -292,7 +300,7 @@ final class NaiveKernel {
         queue.remove(waiting(s));
         for (L l : of(s)) {
             LeaseState state = l.state == LeaseState.GRACE ? l.before : l.state;
-            if (state == LeaseState.ROLLING_BACK) {
+            if (state == LeaseState.ROLLING_BACK || state == LeaseState.LOCK_DELAY) {
                 continue;
             }
             if (s.rollsBack && state == LeaseState.ACTIVE && writes(l.predicate)) {
@@ -331,7 +339,7 @@ final class NaiveKernel {
         if (s.state.isTerminal()) {
             return;
         }
-        if (!of(s).isEmpty()) {
+        if (!held(s).isEmpty()) {
             afterRelease(s);
             return;
         }
@@ -343,7 +351,7 @@ final class NaiveKernel {
     }
 
     private void afterRelease(S s) {
-        if (of(s).isEmpty()) {
+        if (held(s).isEmpty()) {
             if (s.state == LifeCycle.EXECUTING || s.state == LifeCycle.ACQUIRING) {
                 s.state = LifeCycle.PLANNING;
                 s.stale = false;
@@ -354,10 +362,25 @@ final class NaiveKernel {
         }
     }
 
+    private void runOut(L l) {
+        LeaseState state = l.state == LeaseState.GRACE ? l.before : l.state;
+        if (now < l.expires + lockDelay && state != LeaseState.PENDING && writes(l.predicate)) {
+            l.state = LeaseState.LOCK_DELAY;
+        } else {
+            leases.remove(l);
+        }
+    }
+
     void time(long to) {
         now = to;
         Set<S> poorer = new HashSet<>();
         for (L l : new ArrayList<>(leases)) {
+            if (l.state == LeaseState.LOCK_DELAY) {
+                if (now >= l.expires + lockDelay) {
+                    leases.remove(l);
+                }
+                continue;
+            }
             long end = l.state == LeaseState.GRACE ? l.expires + 15_000 : l.expires;
             if (now < end) {
                 continue;
@@ -366,7 +389,7 @@ final class NaiveKernel {
                 l.before = l.state;
                 l.state = LeaseState.GRACE;
             } else {
-                leases.remove(l);
+                runOut(l);
                 poorer.add(l.session);
             }
         }
@@ -448,7 +471,7 @@ final class NaiveKernel {
 
     boolean heartbeat(String name, long token) {
         L l = own(name, token);
-        if (l == null || l.state == LeaseState.GRACE) {
+        if (l == null || l.state == LeaseState.GRACE || l.state == LeaseState.LOCK_DELAY) {
             return false;
         }
         l.expires = now + l.ttl;
@@ -473,7 +496,9 @@ final class NaiveKernel {
         for (L l : leases) {
             if (l.token == token) {
                 leases.remove(l);
-                afterLoss(l.session);
+                if (l.state != LeaseState.LOCK_DELAY) {
+                    afterLoss(l.session);
+                }
                 settle();
                 return true;
             }
@@ -516,7 +541,7 @@ final class NaiveKernel {
     void reconcile(String name, long token) {
         S s = sessions.get(name);
         L l = own(name, token);
-        if (l != null) {
+        if (l != null && l.state != LeaseState.LOCK_DELAY) {
             if (l.state == LeaseState.GRACE) {
                 l.state = l.before;
             }
@@ -526,7 +551,7 @@ final class NaiveKernel {
         boolean lost = false;
         for (L other : of(s)) {
             if (other.state == LeaseState.GRACE) {
-                leases.remove(other);
+                runOut(other);
                 lost = true;
             }
         }
@@ -568,7 +593,7 @@ final class NaiveKernel {
         s.suspended = false;
         if (waiting(s) == null) {
             s.state = LifeCycle.ACQUIRING;
-            if (!of(s).isEmpty()) {
+            if (!held(s).isEmpty()) {
                 afterRelease(s);
             }
         }

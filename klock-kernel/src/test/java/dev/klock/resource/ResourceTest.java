@@ -15,7 +15,7 @@ class ResourceTest {
     @ValueSource(strings = {"FILE:/", "FILE:/*", "FILE:/**", "FILE:/w/in/a.txt", "FILE:/w/out/*", "FILE:/w/in/**", "FILE:/w/a ", "FILE:/w/?[a]{b}",
         "FILE:/w/a\\*b", "FILE:/w/a\\\\b", "FILE:/w/\\*", "FILE:/w/\\*\\*", "FILE:/w/\\*/*", "FILE:/w/\\${x}", "FILE:/w/$x", "FILE:/w/...", "FILE:/w/.hidden", "FILE:/w/café",
         "FILE:/w/\uD83D\uDE00", "PROCESS:/usr/bin/git", "URL:https://example.com/api/v1", "URL:tcp://localhost:5432", "URL:http://[::1]:8080/",
-        "URL:https://example.com/a?x=/../y", "ENV:HOME", "ENV:PRODUCTION/DB_PASSWORD", "NATIVE:/usr/lib/libz.so", "NATIVE:ffm", "DB:users",
+        "URL:https://example.com/a/**", "URL:https://example.com/**", "URL:http://127.0.0.1:8080/**", "URL:dns://example.com", "NATIVE:agent", "ENV:HOME", "ENV:PRODUCTION/DB_PASSWORD", "NATIVE:/usr/lib/libz.so", "NATIVE:ffm", "DB:users",
         "SYMBOL:User.authenticate", "API_ENDPOINT:/api/users", "CONFIG_KEY:db.host"})
     @Tag("K1-7")
     @Tag("C16")
@@ -64,7 +64,10 @@ class ResourceTest {
         "FILE:/w/./**,FILE:/w/**", "FILE://*,FILE:/*", "FILE://**,FILE:/**", "FILE:/w/**/,FILE:/w/**", "FILE:/w/*/,FILE:/w/*",
         "PROCESS:/usr//bin/git,PROCESS:/usr/bin/git", "NATIVE:/usr/lib/../z.so,NATIVE:/usr/z.so", "URL:HTTPS://Example.com/a,URL:https://example.com/a",
         "URL:https://example.com:443/a,URL:https://example.com/a", "URL:http://h:080/,URL:http://h/", "URL:https://example.com,URL:https://example.com/",
-        "URL:https://h/a/../b,URL:https://h/b", "URL:https://h/a/.,URL:https://h/a/", "URL:tcp://h:1/,URL:tcp://h:1", "ENV:/A,ENV:A", "ENV:ns//A,ENV:ns/A"})
+        "URL:https://h/a/../b,URL:https://h/b", "URL:https://h/a/%2e%2e/b,URL:https://h/b", "URL:https://h/a/..%2Fb,URL:https://h/b",
+        "URL:tcp://127.1:80,URL:tcp://127.0.0.1:80", "URL:tcp://2130706433:80,URL:tcp://127.0.0.1:80", "URL:tcp://h.:80,URL:tcp://h:80",
+        "URL:tcp://[::ffff:127.0.0.1]:80,URL:tcp://127.0.0.1:80", "URL:tcp://[0:0:0:0:0:0:0:1]:80,URL:tcp://[::1]:80",
+        "URL:tcp://[FE80::1%eth0]:80,URL:tcp://[fe80::1]:80", "URL:https://H/**,URL:https://h/**", "URL:https://h/a/.,URL:https://h/a/", "URL:tcp://h:1/,URL:tcp://h:1", "ENV:/A,ENV:A", "ENV:ns//A,ENV:ns/A"})
     @Tag("K1-8")
     @Tag("K1-14")
     @Tag("C17")
@@ -99,7 +102,7 @@ class ResourceTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"FILE:|has no path", "ENV:|has no path", "URL:example.com/a|no protocol", "URL:https:///a|no host",
-        "URL:https://h/a#b|fragment", "URL:https://h:99999/|port", "URL:https://h:x/|port", "URL:tcp://h|no port", "URL:tcp://h:1/a|path",
+        "URL:https://h/a#b|fragment", "URL:https://h:99999/|port", "URL:https://h:x/|port", "URL:tcp://h|no port", "URL:tcp://h:1/a|path", "URL:tcp://h:1/**|path", "URL:https://h/a?b=c|query",
         "URL:https://h h/|host", "URL:https://é.example/|xn--", "ENV:A=b|=", "FILE:/w/a\\|single", "FILE:/w/a\\n|before", "SOCKET:/x|known: FILE",
         "/w/a|FILE:/w/a", "nothing|no scheme", "FLIE:/w|unknown scheme 'FLIE'"})
     @Tag("C16")

@@ -58,7 +58,10 @@ public final class Audit {
      * @throws IOException if the run-time image cannot be read
      */
     public static AuditResult ofThisJdk() throws IOException {
-        HookTable table = HookTable.forRelease(Runtime.version().feature());
+        return ofThisJdk(HookTable.forRelease(Runtime.version().feature()));
+    }
+
+    static AuditResult ofThisJdk(HookTable table) throws IOException {
         return new Audit(table, Ledger.forRelease(table.release())).run();
     }
 
@@ -180,13 +183,19 @@ public final class Audit {
                 if (reaches(call.owner, owner, call.member)) {
                     callers.add(call.caller);
                     if (!call.hooked && !isStoodFor(call.caller)) {
-                        unhooked.add(call.caller.replace('/', '.') + " calls " + owner.replace('/', '.') + "." + call.member);
+                        unhooked.add(dotted(call.caller) + " calls " + owner.replace('/', '.') + "." + call.member);
                     }
                 }
             }
         }
         result.callers = callers.size();
         result.unhookedCallers.addAll(unhooked);
+    }
+
+    /** With dots in the class's name, but not in the descriptor. */
+    private static String dotted(String method) {
+        int parenthesis = method.indexOf('(');
+        return method.substring(0, parenthesis).replace('/', '.').concat(method.substring(parenthesis));
     }
 
     private boolean isStoodFor(String caller) {

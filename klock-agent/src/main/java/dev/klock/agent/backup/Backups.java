@@ -361,7 +361,9 @@ public final class Backups implements Closeable {
                 }
             }
         }
-        pack.sync(append(COMMIT, new byte[0]));
+        // the first record opens the pack, so the field is read after it
+        long committed = append(COMMIT, new byte[0]);
+        pack.sync(committed);
     }
 
     /**

@@ -67,9 +67,9 @@ public final class Home {
                         : parent + " is not a directory"));
             }
             place = new File(parent.getCanonicalFile(), directory.getName());
-            makePrivate(place, "klock's home");
+            FileStatus status = makeIfAbsent(place, "klock's home");
             Home home = new Home(place);
-            home.settle();
+            home.settle(status);
             return home;
         } catch (IOException e) {
             throw new UsageException("klock's home " + place + " cannot be used: " + reason(e)
@@ -121,7 +121,12 @@ public final class Home {
         }
     }
 
-    private static void makePrivate(File dir, String what) throws IOException, UsageException {
+    /** Makes {@code dir}, called {@code what} in messages, if it is not there; either way nobody else can look into it afterwards. */
+    static void makePrivate(File dir, String what) throws IOException, UsageException {
+        tighten(dir, makeIfAbsent(dir, what));
+    }
+
+    private static FileStatus makeIfAbsent(File dir, String what) throws IOException, UsageException {
         FileStatus status = FileStatus.of(dir, false);
         if (status == null) {
             try {
@@ -135,6 +140,10 @@ public final class Home {
             }
         }
         refuseStrange(dir, status, what);
+        return status;
+    }
+
+    private static void tighten(File dir, FileStatus status) throws IOException {
         if (status.permissions() != PRIVATE) {
             Files.setPosixFilePermissions(dir.toPath(), ownerOnly());
         }
@@ -161,8 +170,8 @@ public final class Home {
         return PosixFilePermissions.asFileAttribute(ownerOnly());
     }
 
-    /** Checks the format, or marks a new directory with it. */
-    private void settle() throws IOException, UsageException {
+    /** Checks the format, or marks a new directory with it. A directory that is not klock's keeps its mode. */
+    private void settle(FileStatus status) throws IOException, UsageException {
         String[] present = directory.list();
         if (present == null) {
             throw new AccessDeniedException(directory.getPath());
@@ -170,6 +179,7 @@ public final class Home {
         String version = version();
         if (version != null) {
             requireFormat(version);
+            tighten(directory, status);
             requireWritable();
             return;
         }
@@ -179,6 +189,7 @@ public final class Home {
                         + " and no version file); give home=DIRECTORY, new or empty");
             }
         }
+        tighten(directory, status);
         place(IGNORE, "*\n");
         place(VERSION, FORMAT + "\n");
     }

@@ -1,5 +1,6 @@
 package dev.klock.agent.config;
 
+import dev.klock.agent.cache.UserCache;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.ManifestException;
 import dev.klock.manifest.ManifestReader;
@@ -10,7 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * Everything a launch is told, read once: options, manifest, and where klock's home is. Writes nothing. Immutable.
+ * Everything a launch is told, read once: options, manifest, and where klock's home is. Writes nothing but the user's cache. Immutable.
  */
 public final class Launch {
     private final LaunchEnvironment environment;
@@ -35,6 +36,11 @@ public final class Launch {
      * @throws UsageException an argument, a setting or the manifest cannot be used, or a manifest is needed and there is none
      */
     public static Launch read(String agentArgument, LaunchEnvironment environment) throws UsageException {
+        return read(agentArgument, environment, null);
+    }
+
+    /** As above; what reading the manifest gives is taken from {@code cache} (null if there is none), or left there for the next start. */
+    public static Launch read(String agentArgument, LaunchEnvironment environment, UserCache cache) throws UsageException {
         LaunchOptions options = LaunchOptions.read(agentArgument, environment);
         File file = ManifestLocator.locate(options, environment);
         File home = Home.locate(options, environment, file);
@@ -49,7 +55,7 @@ public final class Launch {
             throw new UsageException("no manifest: there is no klock.yaml, klock.yml or klock.json in " + environment.workingDirectory()
                     + " or above it up to the repository root; write one, give manifest=PATH, or run with mode=learn to see what it needs");
         }
-        Manifest manifest = readManifest(file, options, environment);
+        Manifest manifest = readManifest(file, options, environment, cache);
         return new Launch(environment, options.withManifest(manifest), file, manifest, home);
     }
 
@@ -59,11 +65,29 @@ public final class Launch {
      * @throws UsageException it cannot be read, or is not a valid manifest
      */
     public static Manifest readManifest(File file, LaunchOptions options, LaunchEnvironment environment) throws UsageException {
+        return readManifest(file, options, environment, null);
+    }
+
+    private static Manifest readManifest(File file, LaunchOptions options, LaunchEnvironment environment, UserCache cache)
+            throws UsageException {
         LaunchVariables variables = new LaunchVariables(environment, file.getAbsoluteFile().getParentFile());
         ReadOptions judgement = new ReadOptions().agentId(options.agent()).settingKeys(Option.keys()).programs(variables)
                 .home(variables.value("user.home"));
+        ManifestReader reader = new ManifestReader(variables, judgement);
+        String name = shown(file, environment);
+        byte[] source = bytes(file);
         try {
-            return new ManifestReader(variables, judgement).read(shown(file, environment), bytes(file));
+            if (cache == null) {
+                return reader.read(name, source);
+            }
+            String key = UserCache.name("manifest", file.getAbsolutePath());
+            byte[] packed = cache.get(key);
+            Manifest manifest = packed == null ? null : reader.unpack(name, source, packed);
+            if (manifest == null) {
+                manifest = reader.read(name, source);
+                cache.put(key, reader.pack(manifest, source));
+            }
+            return manifest;
         } catch (ManifestException e) {
             throw new UsageException(e.getMessage());
         }

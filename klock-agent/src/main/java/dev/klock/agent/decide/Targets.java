@@ -49,6 +49,11 @@ public final class Targets {
         sweepAt = limit;
     }
 
+    /** The predicate of this ordinal. */
+    public static Predicate predicate(int ordinal) {
+        return PREDICATES[ordinal];
+    }
+
     /** The manifest. */
     public Scope scope() {
         return scope;
@@ -73,6 +78,13 @@ public final class Targets {
         String key = "PROCESS:".concat(real);
         Target target = table.get(key);
         return target != null ? target : add(key, "PROCESS", real);
+    }
+
+    /** The resource of another scheme than FILE: URL, ENV, NATIVE; {@code path} in a manifest's form. */
+    public Target other(String scheme, String path) {
+        String key = scheme.concat(":").concat(path);
+        Target target = table.get(key);
+        return target != null ? target : add(key, scheme, Names.ofText(path));
     }
 
     /** The file if it has been met. */
@@ -178,7 +190,9 @@ public final class Targets {
 
     /** Makes sure that the table's target has the state, should {@code target} have been dropped from it meanwhile. */
     private void keep(Target target) {
-        String key = target.scheme().equals("FILE") ? target.real() : "PROCESS:".concat(target.real());
+        String scheme = target.scheme();
+        String key = scheme.equals("FILE") ? target.real()
+                : scheme.concat(":").concat(scheme.equals("PROCESS") ? target.real() : target.path());
         Target kept = table.putIfAbsent(key, target);
         if (kept == null) {
             target.change(0, Target.RETIRED);

@@ -68,6 +68,7 @@ public final class Observer implements Hooks {
     private final DecisionCache cache = new DecisionCache();
     private final Descriptors descriptors = new Descriptors();
     private final Judge judge;
+    private final Network network;
 
     /**
      * @param lines the manifest's scope, by the index that {@link Scope}'s decisions name
@@ -83,6 +84,7 @@ public final class Observer implements Hooks {
         this.ending = ending;
         Programs programs = new Programs(files, resolver, searchPath == null ? null : names.encode(searchPath));
         judge = new Judge(files, resolver, targets, lines, programs, descriptors, images, verdicts, trail);
+        network = new Network(targets, judge, verdicts);
         // the classes that every hook needs are loaded here, where loading them cannot meet a hook
         Work work = works.get();
         judge.close(work, work.push(OPEN_READ, 0));
@@ -366,6 +368,73 @@ public final class Observer implements Hooks {
             if (verdicts.ended()) {
                 throw Judge.over();
             }
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void endPoint(int op, byte[] address, String host, int port, int fd) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            network.endPoint(work, op, address, host, port, fd);
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void datagram(boolean again) {
+        Work work = works.get();
+        if (work.depth == 0) {
+            work.datagram = true;
+            work.rebind = again;
+        }
+    }
+
+    @Override
+    public void lookUp(int op, String host, byte[] address) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            network.lookUp(work, op, host, address);
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void resolved(String host, byte[][] addresses) {
+        network.resolved(host, addresses);
+    }
+
+    @Override
+    public void named(String host) {
+        network.named(works.get(), host);
+    }
+
+    @Override
+    public void request(int op, String method, String protocol, String host, int port, String path) {
+        Work work = works.get();
+        if (work.depth != 0 || method == null || protocol == null) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            network.request(work, op, method, protocol, host, port, path);
         } catch (RuntimeException e) {
             failed(op, e);
         } finally {

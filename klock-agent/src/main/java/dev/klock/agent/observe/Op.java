@@ -54,6 +54,40 @@ public enum Op {
     COPY(null, false, true),
     /** A move whose steps mean RENAMES on the source and PROVIDES or MUTATES on the target. */
     MOVE(null, false, true),
+    /** Connect to a Unix-domain socket: whoever serves it may be told to do anything, so it is MUTATES and not CONSUMES of its file. */
+    CONNECT_SOCKET_FILE(Predicate.MUTATES, true, false),
+    /** Ask for the addresses of a name, or for the name of an address. */
+    LOOK_UP(Predicate.CONSUMES, false, false),
+    /** Connect over TCP (or SCTP). */
+    CONNECT(Predicate.CONSUMES, false, false),
+    /** Give a datagram socket its peer. */
+    CONNECT_DATAGRAM(Predicate.CONSUMES, false, false),
+    SEND_DATAGRAM(Predicate.CONSUMES, false, false),
+    /** Receive what is sent to a multicast group. */
+    JOIN_GROUP(Predicate.CONSUMES, false, false),
+    /** See whether a host answers. */
+    REACH(Predicate.CONSUMES, false, false),
+    /** Take a local port; port 0 is none yet. */
+    BIND(Predicate.PROVIDES, false, false),
+    BIND_DATAGRAM(Predicate.PROVIDES, false, false),
+    LISTEN(Predicate.PROVIDES, false, false),
+    /** A request of one of the JDK's HTTP clients: its method decides. */
+    REQUEST(null, false, false),
+    /** Read an environment variable. */
+    READ_VARIABLE(Predicate.CONSUMES, false, false),
+    /** Give a child a variable that makes its loader or its VM load code. */
+    SET_VARIABLE(Predicate.MUTATES, false, false),
+    LOAD_LIBRARY(Predicate.CONSUMES, false, false),
+    /** Call native code without JNI. */
+    LINK_NATIVE(Predicate.CONSUMES, false, false),
+    /** An agent that comes into this JVM after klock. */
+    LOAD_AGENT(Predicate.CONSUMES, false, false),
+    /** Attach to another JVM, which then does what it is told. */
+    ATTACH(Predicate.MUTATES, false, false),
+    /** The VM itself writes a file. */
+    VM_WRITE(null, false, true),
+    /** A diagnostic command of the VM: its name and arguments decide. */
+    VM_COMMAND(null, false, true),
     /** The JVM ends. */
     HALT(null, false, false);
 

@@ -7,6 +7,13 @@ import java.util.Arrays;
 final class Work {
     /** Above 0 while a hook or klock's own code runs. */
     int depth;
+    /** The next bind or connect is a datagram socket's; and it only restores an earlier one. */
+    boolean datagram;
+    boolean rebind;
+    /** The socket this thread bound last without asking for a port; -1 for none. */
+    int ephemeral = -1;
+    /** The name that the JDK got for an address and looks up next by itself. */
+    String named;
     private int size;
     private Frame[] frames = new Frame[4];
 

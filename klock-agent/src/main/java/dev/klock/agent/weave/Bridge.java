@@ -9,16 +9,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.ClassVisitor;
-import org.objectweb.asm.MethodVisitor;
-import org.objectweb.asm.Opcodes;
 
 /**
  * Defines the classes that woven code calls inside java.base.
@@ -27,8 +22,7 @@ import org.objectweb.asm.Opcodes;
  * no reads or exports to call itself.
  */
 public final class Bridge {
-    private static final String PACKAGE = "sun.nio.fs.";
-    private static final Map<String, String> DESCRIPTORS = new HashMap<>();
+    static final String PACKAGE = "sun.nio.fs.";
 
     private final HostFiles files;
     private final MethodHandles.Lookup lookup;
@@ -47,7 +41,6 @@ public final class Bridge {
         Class<?> filesClass = inside.defineClass(SharedTypes.bytesOf(PACKAGE + "KlockFiles"));
         HostFiles files = (HostFiles) instanceOf(filesClass);
         byte[] bridgeBytes = SharedTypes.bytesOf(PACKAGE + "KlockBridge");
-        readDescriptors(bridgeBytes);
         hide(filesClass);
         return new Bridge(files, inside, bridgeBytes);
     }
@@ -69,7 +62,8 @@ public final class Bridge {
         hide(bridge);
         // modules other than java.base that hold hooked methods
         Set<Module> holders = new HashSet<>();
-        for (String name : new String[] {"java.prefs", "jdk.management.agent"}) {
+        for (String name : new String[] {"java.prefs", "jdk.management.agent", "java.net.http", "jdk.sctp", "jdk.management", "jdk.attach",
+            "java.instrument"}) {
             Optional<Module> holder = ModuleLayer.boot().findModule(name);
             if (holder.isPresent()) {
                 holders.add(holder.get());
@@ -85,31 +79,6 @@ public final class Bridge {
         Constructor<?> constructor = type.getDeclaredConstructor();
         constructor.setAccessible(true);
         return constructor.newInstance();
-    }
-
-    static String descriptorOf(String method) {
-        String descriptor = DESCRIPTORS.get(method);
-        if (descriptor == null) {
-            throw new IllegalStateException("hooks.tsv: the bridge has no method " + method);
-        }
-        return descriptor;
-    }
-
-    /** For weaving without a bridge in this JVM. */
-    static void readDescriptors() throws IOException {
-        readDescriptors(SharedTypes.bytesOf(PACKAGE + "KlockBridge"));
-    }
-
-    private static void readDescriptors(byte[] bytes) {
-        new ClassReader(bytes).accept(new ClassVisitor(Opcodes.ASM9) {
-            @Override
-            public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
-                if ((access & Opcodes.ACC_PUBLIC) != 0) {
-                    DESCRIPTORS.put(name, descriptor);
-                }
-                return null;
-            }
-        }, ClassReader.SKIP_CODE);
     }
 
     private static void hide(Class<?> type) throws ReflectiveOperationException {

@@ -21,9 +21,16 @@ public final class Hook {
     public final String standsFor;
     /** Whether the method is (or stands for) a direct caller of a native, and not only a frame around such. */
     public final boolean door;
+    /** Whether the class is woven when the program first loads it, so that programs which never do need not pay for it. */
+    public final boolean lazy;
 
-    Hook(String[] row) {
-        door = row[0].equals("door");
+    /** Its place among the rows of its release, from 0. */
+    final int number;
+
+    Hook(String[] row, int number) {
+        this.number = number;
+        door = row[0].startsWith("door");
+        lazy = row[0].endsWith(" lazy");
         owner = row[2];
         method = row[3];
         descriptor = row[4];
@@ -46,7 +53,8 @@ public final class Hook {
 
     /** Whether the end must also be told when the body throws: ends that only change a result need not. */
     boolean wrapsBody() {
-        return !end.equals("-") && !end.equals("ended") && !end.equals("hides") && !end.equals("names");
+        return !end.equals("-") && !end.equals("ended") && !end.equals("hides") && !end.equals("names")
+                && !end.equals("addresses") && !end.equals("host");
     }
 
     /** {@code class.method(descriptor)}, with the call it stands before where that is not the start. */

@@ -17,11 +17,13 @@ import java.util.Map;
 public final class HookTable {
     private static final int COLUMNS = 11;
 
+    private final int feature;
     private final int release;
     private final List<Hook> hooks = new ArrayList<>();
     private final Map<String, List<Hook>> byClass = new LinkedHashMap<>();
 
-    private HookTable(int release) {
+    private HookTable(int feature, int release) {
+        this.feature = feature;
         this.release = release;
     }
 
@@ -50,12 +52,12 @@ public final class HookTable {
         } catch (IOException e) {
             throw new IllegalStateException("hooks.tsv cannot be read", e);
         }
-        HookTable table = new HookTable(nearest);
+        HookTable table = new HookTable(feature, nearest);
         String wanted = Integer.toString(nearest);
         for (String[] row : rows) {
             for (String jdk : split(row[1], ',')) {
                 if (jdk.equals(wanted)) {
-                    Hook hook = new Hook(row);
+                    Hook hook = new Hook(row, table.hooks.size());
                     table.hooks.add(hook);
                     List<Hook> ofClass = table.byClass.get(hook.owner);
                     if (ofClass == null) {
@@ -72,6 +74,11 @@ public final class HookTable {
     /** The release these rows were written for: the running one, or the nearest older one. */
     public int release() {
         return release;
+    }
+
+    /** Whether the rows were written for the very release that was asked for. */
+    public boolean isListed() {
+        return release == feature;
     }
 
     /** All rows, in the table's order. */

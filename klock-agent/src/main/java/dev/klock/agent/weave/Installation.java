@@ -1,5 +1,6 @@
 package dev.klock.agent.weave;
 
+import dev.klock.agent.cache.UserCache;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
@@ -9,10 +10,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.ClassVisitor;
-import org.objectweb.asm.MethodVisitor;
-import org.objectweb.asm.Opcodes;
 
 /**
  * Weaves the running JVM and proves it: every row of the table must have matched a method, and the bytes that the JVM was given last,
@@ -27,15 +24,25 @@ public final class Installation {
         this.table = table;
     }
 
-    /** Weaves all classes of {@code table} now; classes of modules that are not in the boot layer have nothing to guard and are left out. */
-    public static Installation install(Instrumentation instrumentation, HookTable table) {
+    /**
+     * Weaves the classes of {@code table}: now or, if all rows of a class are lazy and nobody has loaded it yet, when it is loaded; a class
+     * that then cannot be woven is told to {@code losses}. Classes of modules that are not in the boot layer have nothing to guard and are
+     * left out. What was woven before comes from {@code cache} (null if there is none), and what was not is left there: proven all the same.
+     */
+    public static Installation install(Instrumentation instrumentation, HookTable table, Losses losses, UserCache cache) {
         Installation result = new Installation(table);
-        Weaver weaver = new Weaver(table);
+        KeptClasses kept = KeptClasses.of(cache, table);
+        Weaver weaver = new Weaver(table, kept);
         Reader reader = new Reader(table, weaver);
         List<Class<?>> targets = new ArrayList<>();
         Set<Hook> absent = new HashSet<>();
+        Set<String> waiting = new HashSet<>();
         for (Map.Entry<String, List<Hook>> entry : table.byClass().entrySet()) {
             String name = entry.getKey().replace('/', '.');
+            if (entry.getValue().get(0).lazy) {
+                waiting.add(name);
+                continue;
+            }
             if (!moduleIsPresent(name)) {
                 absent.addAll(entry.getValue());
                 continue;
@@ -47,8 +54,18 @@ public final class Installation {
                 absent.addAll(entry.getValue());
             }
         }
-        result.classes = targets.size();
         instrumentation.addTransformer(weaver, true);
+        // from here on what is loaded is woven; what was loaded before is found here
+        Class<?>[] loaded = instrumentation.getAllLoadedClasses();
+        for (int i = 0; i < loaded.length; i++) {
+            if (Weaver.isOfTheJdk(loaded[i].getClassLoader()) && waiting.remove(loaded[i].getName())) {
+                targets.add(loaded[i]);
+            }
+        }
+        for (String name : waiting) {
+            absent.addAll(table.byClass().get(name.replace('.', '/')));
+        }
+        result.classes = targets.size();
         // registered last, so it is shown what the JVM will use; it changes nothing
         instrumentation.addTransformer(reader, true);
         try {
@@ -57,7 +74,6 @@ public final class Installation {
             result.gaps.add("the JVM refused the woven classes: " + e);
         } finally {
             instrumentation.removeTransformer(reader);
-            weaver.forgetOutputs();
         }
         result.gaps.addAll(weaver.failures());
         for (Hook hook : table.hooks()) {
@@ -70,6 +86,10 @@ public final class Installation {
                 result.gaps.add("the hook was lost in " + hook);
             }
         }
+        if (kept != null && result.gaps.isEmpty()) {
+            kept.save();
+        }
+        weaver.forgetOutputs(losses);
         return result;
     }
 
@@ -117,7 +137,7 @@ public final class Installation {
 
         @Override
         public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
-            List<Hook> hooks = loader == null && name != null ? byClass.get(name) : null;
+            List<Hook> hooks = name != null && Weaver.isOfTheJdk(loader) ? byClass.get(name) : null;
             if (hooks == null) {
                 return null;
             }
@@ -130,55 +150,11 @@ public final class Installation {
                     }
                 }
             } else {
-                new ClassReader(bytes).accept(new Calls(hooks), ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+                synchronized (this) {
+                    FinalCalls.find(bytes, hooks, seen);
+                }
             }
             return null;
-        }
-
-        private static boolean isEnd(String bridgeMethod) {
-            return bridgeMethod.startsWith("end") || bridgeMethod.equals("hides") || bridgeMethod.equals("without");
-        }
-
-        private final class Calls extends ClassVisitor {
-            private final List<Hook> hooks;
-
-            Calls(List<Hook> hooks) {
-                super(Opcodes.ASM9);
-                this.hooks = hooks;
-            }
-
-            @Override
-            public MethodVisitor visitMethod(int access, String method, String descriptor, String signature, String[] exceptions) {
-                List<Hook> here = null;
-                for (Hook hook : hooks) {
-                    if (hook.method.equals(method) && hook.descriptor.equals(descriptor)) {
-                        if (here == null) {
-                            here = new ArrayList<>(2);
-                        }
-                        here.add(hook);
-                    }
-                }
-                if (here == null) {
-                    return null;
-                }
-                List<Hook> wanted = here;
-                return new MethodVisitor(Opcodes.ASM9) {
-                    @Override
-                    public void visitMethodInsn(int opcode, String owner, String name, String called, boolean isInterface) {
-                        if (!owner.equals(Weaver.BRIDGE)) {
-                            return;
-                        }
-                        synchronized (Reader.this) {
-                            for (Hook hook : wanted) {
-                                boolean first = hook.call.equals("-") ? isEnd(name) : name.equals(hook.call);
-                                if (first) {
-                                    seen.add(hook);
-                                }
-                            }
-                        }
-                    }
-                };
-            }
         }
     }
 }

@@ -1,8 +1,9 @@
 package dev.klock.agent.weave;
 
-import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** What the weaver makes of classes that are only read: nothing is loaded, defined or changed. Used by one thread. */
 public final class WovenImage {
@@ -10,14 +11,12 @@ public final class WovenImage {
     public static final String BRIDGE = Weaver.BRIDGE;
 
     private final HookTable table;
-    private final Weaver weaver;
+    private final Set<Hook> woven = new HashSet<>();
     private final List<String> failures = new ArrayList<>();
 
-    /** For the rows of {@code table}. @throws IOException if klock.jar cannot be read */
-    public WovenImage(HookTable table) throws IOException {
-        Bridge.readDescriptors();
+    /** For the rows of {@code table}. */
+    public WovenImage(HookTable table) {
         this.table = table;
-        weaver = new Weaver(table);
     }
 
     /** The woven bytes of the class; {@code bytes} themselves if it has no row, or cannot be woven ({@link #failures}). */
@@ -27,7 +26,10 @@ public final class WovenImage {
             return bytes;
         }
         try {
-            return weaver.weave(bytes, hooks);
+            List<Hook> done = new ArrayList<>(hooks.size());
+            byte[] output = Inserter.weave(bytes, hooks, done);
+            woven.addAll(done);
+            return output;
         } catch (RuntimeException e) {
             failures.add(className.replace('/', '.') + ": " + e);
             return bytes;
@@ -36,7 +38,7 @@ public final class WovenImage {
 
     /** Whether a method that matches {@code hook} has been woven. */
     public boolean isWoven(Hook hook) {
-        return weaver.isWoven(hook);
+        return woven.contains(hook);
     }
 
     /** One line for each class that could not be woven. */

@@ -186,6 +186,7 @@ final class HookPairs {
                 Fixture.age(Files.createDirectories(elsewhere.resolve(area).resolve(probe.id())));
             }
         }
+        Files.createDirectory(root.resolve("tmp"));
         look(root, elsewhere, areas, run.before);
         // the file system's clock is coarse and may be a little behind
         run.started = FileTime.fromMillis(System.currentTimeMillis() - 50);
@@ -221,7 +222,7 @@ final class HookPairs {
             arguments.add(area + "=" + root.resolve(area) + "=" + elsewhere.resolve(area));
         }
         Child child = Child.on(jdk).in(root).main(HookProbes.class, arguments.toArray(new String[0]))
-                .jvm("--add-opens", "java.base/java.io=ALL-UNNAMED", "-Dprobe.declared=" + program("touch"),
+                .jvm("--add-opens", "java.base/java.io=ALL-UNNAMED", "-Djava.io.tmpdir=" + root.resolve("tmp"), "-Dprobe.declared=" + program("touch"),
                         "-Dprobe.undeclared=" + program("mkdir"), "-Dprobe.sleep=" + program("sleep"), "-Dprobe.stranger=" + stranger);
         Path own = root.resolve(areas[areas.length - 1]);
         if (group.equals("preferences")) {
@@ -246,12 +247,14 @@ final class HookPairs {
 
     private static String manifest(Path root, Path elsewhere) {
         StringBuilder text = new StringBuilder("ver: \"1.0\"\nagent_id: prober\nscope:\n");
-        for (Path place : List.of(root, elsewhere)) {
+        // tmp: the flight recorder keeps its repository there
+        for (Path place : List.of(root.resolve("ok"), elsewhere.resolve("ok"), root.resolve("tmp"))) {
             for (String predicate : List.of("PROVIDES", "MUTATES", "DELETES", "RENAMES")) {
-                text.append("  - ").append(predicate).append(" FILE:").append(place).append("/ok/**\n");
+                text.append("  - ").append(predicate).append(" FILE:").append(place).append("/**\n");
             }
-            text.append("  - CONSUMES FILE:").append(place).append("/ro/**\n");
         }
+        text.append("  - CONSUMES FILE:").append(root.resolve("ro")).append("/**\n");
+        text.append("  - CONSUMES FILE:").append(elsewhere.resolve("ro")).append("/**\n");
         for (String program : List.of("touch", "sleep")) {
             text.append("  - predicate: PROVIDES\n    resource: PROCESS:").append(program(program)).append("\n    effects: [\"MUTATES FILE:")
                     .append(root).append("/ok/ProcessBuilder.start/**\"]\n");

@@ -33,6 +33,7 @@ public final class Child {
     private static final Path SUBJECTS = KlockJar.module().resolve("target/test-classes");
 
     private final Jdk jdk;
+    private final List<String> launcher = new ArrayList<>();
     private final List<String> agentsBefore = new ArrayList<>();
     private final List<String> jvmArguments = new ArrayList<>();
     private final List<String> arguments = new ArrayList<>();
@@ -122,6 +123,12 @@ public final class Child {
         return this;
     }
 
+    /** Runs it by way of this command, which gets the JVM's command line as further arguments. */
+    public Child through(String... command) {
+        launcher.addAll(Arrays.asList(command));
+        return this;
+    }
+
     /** Sets an environment variable. */
     public Child env(String name, String value) {
         environment.put(name, value);
@@ -136,7 +143,7 @@ public final class Child {
 
     /** The command line, for messages. */
     public List<String> command() {
-        List<String> command = new ArrayList<>();
+        List<String> command = new ArrayList<>(launcher);
         command.add(jdk.java().toString());
         // short-lived programs: what a JVM needs to warm up would be most of the test
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"));

@@ -72,6 +72,13 @@ public record Tree(Map<String, Entry> entries) {
         return new Tree(entries);
     }
 
+    /** The same without the directory itself, whose times change when {@code .klock} is made in it. */
+    public Tree inside() {
+        Map<String, Entry> inside = new TreeMap<>(entries);
+        inside.remove("");
+        return new Tree(inside);
+    }
+
     /** Names, types, modes, owners, contents and link texts, one entry a line. */
     public String visible() {
         StringBuilder text = new StringBuilder();

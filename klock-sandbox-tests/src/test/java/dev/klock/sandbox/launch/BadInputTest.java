@@ -149,6 +149,11 @@ class BadInputTest {
             child.manifest(GOOD);
             return "home=/proc/klock-home";
         }, "/proc/klock-home");
+        bad("home_full", (dir, child) -> {
+            // as on a full disk: files can be made, not a byte can be written
+            child.manifest(GOOD).through("sh", "-c", "ulimit -f 0; exec \"$@\"", "sh").jvm("-XX:-UsePerfData");
+            return "";
+        }, ".klock");
         bad("home_isAFile", (dir, child) -> {
             child.manifest(GOOD);
             return "home=" + Files.writeString(dir.resolve("file"), "a file");
@@ -164,6 +169,10 @@ class BadInputTest {
             Files.createSymbolicLink(dir.resolve(".klock"), Path.of("nowhere"));
             return "";
         }, ".klock", "symbolic link");
+        bad("home_holdsTheUsersFiles", (dir, child) -> {
+            child.manifest(GOOD);
+            return "home=" + dir.resolve("w");
+        }, "holds something else");
         bad("home_ofAnotherFormat", (dir, child) -> {
             child.manifest(GOOD);
             Path home = Files.createDirectory(dir.resolve("home"));
@@ -186,7 +195,7 @@ class BadInputTest {
         Workspace workspace = Workspace.in(directory);
         Child child = workspace.bare(jdk, "write w/x touched");
         child.klock(one.setup.in(directory, child));
-        String before = Tree.of(directory).whole();
+        String before = Tree.of(directory).inside().whole();
         Outcome outcome = child.run();
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(2);
         assertThat(outcome.out()).as("main never runs: %s", outcome).isEmpty();
@@ -196,7 +205,7 @@ class BadInputTest {
         if (one.said.stream().anyMatch(said -> said.matches(".*\\.(yaml|json):.*"))) {
             assertThat(lines.get(0)).as("file, line and column").containsPattern("klock\\.(yaml|json):\\d+:\\d+");
         }
-        assertThat(Tree.of(directory).whole()).as("nothing touched").isEqualTo(before);
+        assertThat(Tree.of(directory).inside().whole()).as("nothing touched").isEqualTo(before);
     }
 
     private static String aliases() {

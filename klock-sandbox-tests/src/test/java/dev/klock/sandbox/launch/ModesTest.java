@@ -121,6 +121,20 @@ class ModesTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    void manifest_thatDeclaresNoChangeOrNothing_isEnough(Jdk jdk) throws Exception {
+        Workspace workspace = Workspace.in(directory);
+        for (String scope : List.of("[]", "[CONSUMES FILE:" + workspace.root() + "/w/in/a]")) {
+            Files.writeString(workspace.root().resolve("klock.yaml"), "ver: \"1.0\"\nagent_id: reader\nscope: " + scope + "\n");
+            Outcome outcome = workspace.bare(jdk, "print fine").klock("").run();
+            assertThat(outcome.exit()).as(outcome.toString()).isZero();
+            Outcome strays = workspace.bare(jdk, "write w/out/new stray").klock("").run();
+            assertThat(strays.exit()).as(strays.toString()).isEqualTo(108);
+            assertThat(workspace.root().resolve("w/out/new")).doesNotExist();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     @Tag("C47")
     void programs_startedAtOnceInOneDirectory_workWithSessionsOfTheirOwn(Jdk jdk) throws Exception {
         Workspace workspace = Workspace.in(directory);
@@ -159,14 +173,14 @@ class ModesTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
-    void klocksHome_lookedFor_isAbsent(Jdk jdk) throws Exception {
+    void klocksHome_listedOrRead_isAbsent(Jdk jdk) throws Exception {
         Workspace workspace = Workspace.in(directory);
         for (String mode : GUARDING) {
             everything(workspace);
-            Outcome outcome = workspace.bare(jdk, "list .", "exists .klock", "try read .klock/version").klock("mode=" + mode).run();
+            Outcome outcome = workspace.bare(jdk, "list .", "try read .klock/version").klock("mode=" + mode).run();
             assertThat(outcome.exit()).as(outcome.toString()).isZero();
             assertThat(outcome.out()).as(outcome.toString())
-                    .isEqualTo("main begins\n[klock.yaml, w]\nfalse false\ncaught java.nio.file.NoSuchFileException\nmain ends\n");
+                    .isEqualTo("main begins\n[klock.yaml, w]\ncaught java.nio.file.NoSuchFileException\nmain ends\n");
         }
     }
 

@@ -1,6 +1,5 @@
 package dev.klock.sandbox.subject;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,7 +14,7 @@ import java.util.stream.Stream;
  *
  * <pre>
  *  print TEXT              write FILE TEXT        append FILE TEXT      read FILE          delete FILE
- *  move FROM TO            mkdir DIR              list DIR              exists FILE        run PROGRAM ARGS…
+ *  move FROM TO            mkdir DIR              list DIR              run PROGRAM ARGS…
  *  sleep MS                exit N
  *  try STEP                print what it throws, whatever it is, and go on
  *  thread STEP             on a thread of its own that nobody joins
@@ -48,7 +47,6 @@ public final class Script {
                     System.out.println(entries.map(Path::getFileName).sorted().toList());
                 }
             }
-            case "exists" -> System.out.println(Files.exists(Path.of(rest.get(0))) + " " + new File(rest.get(0)).exists());
             case "mkdir" -> Files.createDirectory(Path.of(rest.get(0)));
             case "run" -> runProgram(rest);
             case "sleep" -> Thread.sleep(Long.parseLong(rest.get(0)));
