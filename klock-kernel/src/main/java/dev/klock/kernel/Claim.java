@@ -25,8 +25,10 @@ final class Claim extends Timed {
     long expiresAtMs;
     long ttlMs;
 
-    /** Place in the index. */
-    LeaseIndex.Node node;
+    /** Place in the index: the node, and the number by which its lists know this. */
+    int node;
+
+    int listed;
     Claim previous;
     Claim next;
 

@@ -2,7 +2,7 @@ package dev.klock.kernel;
 
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Arrays;
 
 /**
  * Who is in the way of a triple, in time that depends on the depth of its path and not on how many leases there are (C18, C19).
@@ -11,8 +11,9 @@ import java.util.HashMap;
  *
  * <p>Per namespace and scheme a tree of path segments. A node keeps, per form (the thing itself, its direct children {@code /*}, the
  * subtree {@code /**}) and per predicate, a linked list of the claims placed there. Whether a list is empty is a bit of an 18-bit mask.
- * For what lies below, a node counts claims per predicate, twice: in all of its subtree, and (without the {@code /*} ones, which do not
- * touch the child itself) on its direct children. So there are at most these places where something can overlap a request:
+ * For what lies below, a node counts per predicate, twice: the children at or below which it occurs, and the children on which it
+ * occurs themselves (without {@code /*}, which does not touch the child). A change goes up only as far as a count leaves or reaches
+ * zero. So there are at most these places where something can overlap a request:
  *
  * <table>
  * <caption>where a request looks</caption>
@@ -25,13 +26,20 @@ import java.util.HashMap;
  * <p>A request walks down once and ands its conflict mask with these. Only if a bit is set are claims looked at, and then only those in
  * lists of conflicting predicates; below a node only branches whose counts are not zero.
  *
- * <p>Children are found through one hash table for the whole index, keyed by parent and segment, instead of a map per node: a leaf costs
- * no map, a step is one probe. The hash has a seed, so that whoever chooses paths cannot choose collisions.
+ * <h2>Why it looks like this</h2>
+ *
+ * <p>With a million leases the cost is the number of places in memory that a request touches for the first time, a tenth of a
+ * microsecond and more each. So a node is a record of 64 bytes in a {@link Slab} that has its short name in it, and a directory has one
+ * more, with its counts and a hash table of its children: their hashes and numbers side by side. A step is one probe, a name that is
+ * not there costs one line, and names in one directory are looked for in one place. The hash has a seed, so that whoever chooses paths
+ * cannot choose collisions.
+ *
+ * <p>Requests come in the company of others from the same directory, and each is asked about before it is placed. So the directory of
+ * the last walk is remembered with what the walk there has seen ({@link #dir}): the next walk to a name in it is one step.
  *
  * <p>Not thread-safe; the kernel is one thread's at a time.
  */
 final class LeaseIndex {
-    private static final int FREE = 0;
     private static final int EXACT = 0;
     private static final int CHILDREN = 6;
     private static final int SUBTREE = 12;
@@ -46,88 +54,130 @@ final class LeaseIndex {
     /** The mask of every predicate. */
     static final int ANY = 0b111111;
 
-    /** A directory or file that somebody claims, or that lies on the way to one. */
-    static final class Node {
-        final Node parent;
-        /** The name is {@code text[from, to)}: the path of whoever came first, so that no name is ever copied. */
-        final String text;
+    private static final int NONE = 0;
 
-        final int from;
-        final int to;
-        final int hash;
-        Node firstChild;
-        Node nextSibling;
-        Node previousSibling;
+    /** A node's ints. PARENT comes first: it is what a freed record is linked by. */
+    private static final int PARENT = 0;
 
-        Claim[] exact;
-        Claim[] children;
-        Claim[] subtree;
-        /** Which lists are not empty: bit form + predicate. */
-        int own;
+    private static final int HASH = 1;
+    /** Length and kind of the name; the characters of a short one are in the four ints from TEXT on. */
+    private static final int NAME = 2;
 
-        /** Claims per predicate below (0 to 5) and on direct children (6 to 11). */
-        int[] counts;
-        /** Which counts are not zero. */
-        int below;
+    private static final int TEXT = 3;
+    /** The record of its children and its number of slots as a power of two. */
+    private static final int DIR = 7;
 
-        Node(Node parent, String text, int from, int to, int hash) {
-            this.parent = parent;
-            this.text = text;
-            this.from = from;
-            this.to = to;
-            this.hash = hash;
-        }
+    private static final int SLOT_BITS = 8;
+    /** Which lists are not empty: bit form + predicate. */
+    private static final int OWN = 9;
+    /** Which counts are not zero. */
+    private static final int BELOW = 10;
+    /** Lists of claims by predicate; one record for each form. */
+    private static final int LISTS = 11;
 
-        private Claim[] heads(int form) {
-            return form == EXACT ? exact : form == CHILDREN ? children : subtree;
-        }
+    private static final int NODE = 16;
 
-        private void count(int index) {
-            if (counts == null) {
-                counts = new int[12];
-            }
-            if (counts[index]++ == 0) {
-                below |= 1 << index;
-            }
-        }
+    private static final int SHORT_NAME = 16;
+    private static final int LENGTH_BITS = 0x7FFF;
+    /** The name is a part of a path in {@link #texts}, from the offset in TEXT on. */
+    private static final int LONG = 0x8000;
+    /** A first name without a slash in front, which is another thing than one with. */
+    private static final int BARE = 0x10000;
 
-        private void uncount(int index) {
-            if (--counts[index] == 0) {
-                below &= ~(1 << index);
-            }
-        }
-    }
+    /**
+     * A directory's ints: children that have a predicate at or below them (0 to 5) or themselves (6 to 11), how many children there are,
+     * and from SLOTS on, open addressing, at least a quarter empty: a child's hash, and its number, which is NONE in a free slot.
+     */
+    private static final int CHILD_COUNT = 12;
+
+    private static final int SLOTS = 16;
+    private static final int MIN_SLOT_BITS = 2;
 
     /** The trees of one namespace (K7-10). */
     static final class Space {
         final String namespace;
         int sessions;
-        private final HashMap<String, Node> roots = new HashMap<>(4);
+        private String[] schemes = new String[2];
+        private int[] roots = new int[2];
+        private int trees;
 
         Space(String namespace) {
             this.namespace = namespace;
         }
+
+        private int root(String scheme) {
+            for (int i = 0; i < trees; i++) {
+                if (schemes[i].equals(scheme)) {
+                    return roots[i];
+                }
+            }
+            return NONE;
+        }
+
+        private void add(String scheme, int root) {
+            if (trees == roots.length) {
+                schemes = Arrays.copyOf(schemes, trees * 2);
+                roots = Arrays.copyOf(roots, trees * 2);
+            }
+            schemes[trees] = scheme;
+            roots[trees++] = root;
+        }
     }
 
     private final int seed;
-    private Node[] table = new Node[64];
-    /** The hashes of the nodes beside them, so that a probe that goes past strangers does not have to fetch each from memory. */
-    private int[] hashes = new int[64];
-    private int nodes;
+    private final long longSeed;
+    private final Slab nodes = new Slab(NODE);
+    private final Slab lists = new Slab(8);
+    /** Directories by SLOT_BITS. */
+    private final Slab[] dirs = new Slab[28];
+
+    /** Paths that hold the long names, by node. */
+    private String[] texts = new String[64];
+    /** All claims by the number that lists know them by. */
+    private Claim[] claims = new Claim[64];
+
+    private int[] freeClaims = new int[64];
+    private int freeClaimCount;
+    private int usedClaims = 1;
+
+    private int nodeCount;
+
+    /** The directory that the last walk to the end came through; NONE when that may be wrong now. */
+    private int dir;
+
+    private int dirRoot;
+    /** Its path is the first characters of this one. */
+    private String dirPath;
+
+    private int dirLength;
+    /** Which subtree lists above it are not empty. */
+    private int dirAbove;
+
+    /** Of the last step's segment: where it ended, its hash, and its characters if they are few and Latin. */
+    private int end;
+
+    private int hash;
+    private boolean isLong;
+    private long first;
+    private long second;
 
     LeaseIndex(int seed) {
         this.seed = seed | 1;
+        this.longSeed = seed * 0x9E3779B97F4A7C15L;
+        for (int bits = MIN_SLOT_BITS; bits < dirs.length; bits++) {
+            dirs[bits] = new Slab(SLOTS + (2 << bits));
+        }
     }
 
     int nodes() {
-        return nodes;
+        return nodeCount;
     }
 
-    private Node root(Space space, String scheme, boolean create) {
-        Node root = space.roots.get(scheme);
-        if (root == null && create) {
-            root = new Node(null, "", 0, 0, (space.namespace.hashCode() * 31 + scheme.hashCode()) * seed);
-            space.roots.put(scheme, root);
+    private int root(Space space, String scheme, boolean create) {
+        int root = space.root(scheme);
+        if (root == NONE && create) {
+            root = nodes.allocate();
+            space.add(scheme, root);
         }
         return root;
     }
@@ -145,81 +195,157 @@ final class LeaseIndex {
         return path.length() == 1 ? 2 : 1;
     }
 
+    private int field(int node, int field) {
+        return nodes.chunk(node)[nodes.at(node) + field];
+    }
+
     /**
-     * The child of {@code node} for the segment at {@code from}; {@code null} if there is none. The segment's end goes to {@link #end},
-     * its hash to {@link #hash}.
+     * The child of {@code node} for the segment at {@code from}; NONE if there is none. What it has found out about the segment goes to
+     * {@link #end} and its neighbours.
      */
-    private Node step(Node node, String path, int from) {
-        int h = node.hash;
-        int length = path.length();
-        int i = from;
-        for (; i < length; i++) {
-            char c = path.charAt(i);
-            if (c == '/') {
-                break;
-            }
-            h = h * seed + c;
+    private int step(int node, String path, int from) {
+        scan(path, from);
+        int[] n = nodes.chunk(node);
+        int nodeAt = nodes.at(node);
+        int record = n[nodeAt + DIR];
+        if (record == NONE) {
+            return NONE;
         }
-        // a first name without a slash in front is another thing than one with
-        h = (h + (from == 0 ? 7 : 3)) * 0x9E3779B1;
-        h ^= h >>> 15;
-        if (h == FREE) {
-            h = 1;
-        }
-        end = i;
-        hash = h;
-        int[] marks = hashes;
-        int mask = marks.length - 1;
-        for (int at = h & mask; ; at = at + 1 & mask) {
-            int mark = marks[at];
-            if (mark == FREE) {
-                return null;
-            }
-            if (mark != h) {
-                continue;
-            }
-            Node n = table[at];
-            if (n.parent == node
-                    && n.to - n.from == i - from
-                    && n.text.regionMatches(n.from, path, from, i - from)
-                    && (n.from == 0) == (from == 0)) {
-                return n;
+        int bits = n[nodeAt + SLOT_BITS];
+        int[] d = dirs[bits].chunk(record);
+        int slots = dirs[bits].at(record) + SLOTS;
+        int mask = (1 << bits) - 1;
+        int h = hash;
+        for (int slot = h & mask; ; slot = slot + 1 & mask) {
+            int child = d[slots + 2 * slot + 1];
+            if (child == NONE || d[slots + 2 * slot] == h && isNamed(child, path, from)) {
+                return child;
             }
         }
     }
 
-    private int end;
-    private int hash;
+    private void scan(String path, int from) {
+        int length = path.length();
+        int i = from;
+        int seen = 0;
+        char c;
+        long a = 0;
+        int stop = Math.min(length, from + SHORT_NAME / 2);
+        while (i < stop && (c = path.charAt(i)) != '/') {
+            a = a << 8 | c;
+            seen |= c;
+            i++;
+        }
+        long b = 0;
+        if (i == from + SHORT_NAME / 2) {
+            stop = Math.min(length, from + SHORT_NAME);
+            while (i < stop && (c = path.charAt(i)) != '/') {
+                b = b << 8 | c;
+                seen |= c;
+                i++;
+            }
+        }
+        isLong = seen > 0xFF || i == from + SHORT_NAME && i < length && path.charAt(i) != '/';
+        if (isLong) {
+            a = 0;
+            for (i = from; i < length && (c = path.charAt(i)) != '/'; i++) {
+                a = a * seed + c;
+            }
+            b = 0;
+        }
+        long m = (a + longSeed) * 0xD6E8FEB86659FD93L;
+        m = (m ^ m >>> 32) + b + (i - from);
+        m = (m ^ longSeed) * 0x9E3779B97F4A7C15L;
+        end = i;
+        hash = (int) (m >>> 32);
+        first = a;
+        second = b;
+    }
+
+    private boolean isNamed(int node, String path, int from) {
+        int[] n = nodes.chunk(node);
+        int at = nodes.at(node);
+        if (n[at + NAME] != name(from)) {
+            return false;
+        }
+        if (isLong) {
+            return texts[node].regionMatches(n[at + TEXT], path, from, end - from);
+        }
+        return n[at + TEXT] == (int) first
+                && n[at + TEXT + 1] == (int) (first >>> 32)
+                && n[at + TEXT + 2] == (int) second
+                && n[at + TEXT + 3] == (int) (second >>> 32);
+    }
+
+    private int name(int from) {
+        return end - from | (isLong ? LONG : 0) | (from == 0 ? BARE : 0);
+    }
+
+    /** Whether {@code path} is in the directory that the last walk came through. */
+    private boolean isInDir(int root, String path) {
+        return dir != NONE
+                && dirRoot == root
+                && path.length() > dirLength + 1
+                && path.charAt(dirLength) == '/'
+                && path.indexOf('/', dirLength + 1) < 0
+                && path.regionMatches(0, dirPath, 0, dirLength);
+    }
+
+    private void remember(int root, int parent, String path, int length, int above) {
+        dir = parent;
+        dirRoot = root;
+        dirPath = path;
+        dirLength = length;
+        dirAbove = above;
+    }
 
     /** Whether anything at all, the asker's own claims included, may conflict with {@code resource} under {@code mask}. */
     boolean mayConflict(Space space, Resource resource, int mask) {
-        Node node = root(space, resource.scheme(), false);
-        if (node == null) {
+        int node = root(space, resource.scheme(), false);
+        if (node == NONE) {
             return false;
         }
+        int root = node;
         String path = resource.path();
         int form = form(resource);
         int length = path.length();
-        for (int from = start(path); from <= length; from = end + 1) {
-            if ((node.own >> SUBTREE & mask) != 0) {
+        int from = start(path);
+        int above = 0;
+        if (isInDir(root, path)) {
+            node = dir;
+            from = dirLength + 1;
+            above = dirAbove;
+        }
+        while (from <= length) {
+            int own = field(node, OWN);
+            above |= own >> SUBTREE;
+            if ((above & mask) != 0) {
                 return true;
             }
-            Node child = step(node, path, from);
-            if (end >= length && form != CHILDREN && (node.own >> CHILDREN & mask) != 0) {
-                return true;
+            int child = step(node, path, from);
+            if (end >= length) {
+                if (from > 0 && node != dir) {
+                    remember(root, node, path, from - 1, above);
+                }
+                if (form != CHILDREN && (own >> CHILDREN & mask) != 0) {
+                    return true;
+                }
             }
-            if (child == null) {
+            if (child == NONE) {
                 return false;
             }
             node = child;
+            from = end + 1;
         }
+        int own = field(node, OWN);
+        int below = field(node, BELOW);
         switch (form) {
             case EXACT:
-                return ((node.own | node.own >> SUBTREE) & mask) != 0;
+                return ((own | own >> SUBTREE) & mask) != 0;
             case CHILDREN:
-                return ((node.own >> CHILDREN | node.own >> SUBTREE | node.below >> 6) & mask) != 0;
+                return ((own >> CHILDREN | own >> SUBTREE | below >> 6) & mask) != 0;
             default:
-                return ((node.own | node.own >> CHILDREN | node.own >> SUBTREE | node.below) & mask) != 0;
+                return ((own | own >> CHILDREN | own >> SUBTREE | below) & mask) != 0;
         }
     }
 
@@ -230,8 +356,8 @@ final class LeaseIndex {
      * @param what ALL, or some of FIRST_ONLY, QUEUED_ONLY, HELD_ONLY
      */
     void collect(Space space, Resource resource, int mask, Session mine, long place, int what, ArrayList<Claim> found) {
-        Node node = root(space, resource.scheme(), false);
-        if (node == null) {
+        int node = root(space, resource.scheme(), false);
+        if (node == NONE) {
             return;
         }
         String path = resource.path();
@@ -241,11 +367,11 @@ final class LeaseIndex {
             if (add(node, SUBTREE, mask, mine, place, what, found)) {
                 return;
             }
-            Node child = step(node, path, from);
+            int child = step(node, path, from);
             if (end >= length && form != CHILDREN && add(node, CHILDREN, mask, mine, place, what, found)) {
                 return;
             }
-            if (child == null) {
+            if (child == NONE) {
                 return;
             }
             node = child;
@@ -257,8 +383,8 @@ final class LeaseIndex {
             return;
         }
         if (form == CHILDREN) {
-            if ((node.below >> 6 & mask) != 0) {
-                for (Node child = node.firstChild; child != null; child = child.nextSibling) {
+            if ((field(node, BELOW) >> 6 & mask) != 0) {
+                for (int child = child(node, 0); child != NONE; child = sibling(child)) {
                     if (add(child, EXACT, mask, mine, place, what, found) || add(child, SUBTREE, mask, mine, place, what, found)) {
                         return;
                     }
@@ -267,19 +393,19 @@ final class LeaseIndex {
             return;
         }
         // depth first without recursion: a path may have two thousand segments
-        Node at = node;
+        int at = node;
         while (true) {
-            if ((at.below & mask & ANY) != 0 && at.firstChild != null) {
-                at = at.firstChild;
-            } else {
-                while (at != node && at.nextSibling == null) {
-                    at = at.parent;
+            int next = (field(at, BELOW) & mask & ANY) != 0 ? child(at, 0) : NONE;
+            while (next == NONE && at != node) {
+                next = sibling(at);
+                if (next == NONE) {
+                    at = field(at, PARENT);
                 }
-                if (at == node) {
-                    return;
-                }
-                at = at.nextSibling;
             }
+            if (next == NONE) {
+                return;
+            }
+            at = next;
             if (add(at, EXACT, mask, mine, place, what, found)
                     || add(at, CHILDREN, mask, mine, place, what, found)
                     || add(at, SUBTREE, mask, mine, place, what, found)) {
@@ -288,16 +414,47 @@ final class LeaseIndex {
         }
     }
 
-    /** Adds the claims of one form at one node; true when the search may end. */
-    private static boolean add(
-            Node node, int form, int mask, Session mine, long place, int what, ArrayList<Claim> found) {
-        int hits = node.own >> form & mask;
-        if (hits == 0) {
-            return false;
+    /** The child in the first slot from {@code slot} on that is not free; NONE after the last. */
+    private int child(int node, int slot) {
+        int record = field(node, DIR);
+        if (record == NONE) {
+            return NONE;
         }
-        Claim[] heads = node.heads(form);
+        int bits = field(node, SLOT_BITS);
+        int[] d = dirs[bits].chunk(record);
+        int slots = dirs[bits].at(record) + SLOTS;
+        for (int i = slot; i < 1 << bits; i++) {
+            if (d[slots + 2 * i + 1] != NONE) {
+                return d[slots + 2 * i + 1];
+            }
+        }
+        return NONE;
+    }
+
+    /** The next child of the same directory, in the order of slots. */
+    private int sibling(int node) {
+        return child(field(node, PARENT), slotOf(node) + 1);
+    }
+
+    private int slotOf(int node) {
+        int parent = field(node, PARENT);
+        int bits = field(parent, SLOT_BITS);
+        int record = field(parent, DIR);
+        int[] d = dirs[bits].chunk(record);
+        int slots = dirs[bits].at(record) + SLOTS;
+        int mask = (1 << bits) - 1;
+        int slot = field(node, HASH) & mask;
+        while (d[slots + 2 * slot + 1] != node) {
+            slot = slot + 1 & mask;
+        }
+        return slot;
+    }
+
+    /** Adds the claims of one form at one node; true when the search may end. */
+    private boolean add(int node, int form, int mask, Session mine, long place, int what, ArrayList<Claim> found) {
+        int hits = field(node, OWN) >> form & mask;
         for (; hits != 0; hits &= hits - 1) {
-            for (Claim c = heads[Integer.numberOfTrailingZeros(hits)]; c != null; c = c.next) {
+            for (Claim c = head(node, form, Integer.numberOfTrailingZeros(hits)); c != null; c = c.next) {
                 if (c.session == mine || (c.request == null ? (what & QUEUED_ONLY) != 0 : c.request.number > place || (what & HELD_ONLY) != 0)) {
                     continue;
                 }
@@ -310,6 +467,16 @@ final class LeaseIndex {
         return false;
     }
 
+    private static int listOf(int form) {
+        return form == EXACT ? LISTS : form == CHILDREN ? LISTS + 1 : LISTS + 2;
+    }
+
+    /** The first claim of a list, or {@code null}. */
+    private Claim head(int node, int form, int predicate) {
+        int list = field(node, listOf(form));
+        return list == NONE ? null : claims[lists.chunk(list)[lists.at(list) + predicate]];
+    }
+
     /**
      * Places {@code claim}. If a claim of the same session and batch is already on the same resource, that one is made the severest of
      * both instead (K1-16) and returned.
@@ -317,168 +484,308 @@ final class LeaseIndex {
     Claim insert(Space space, Claim claim) {
         Resource resource = claim.resource;
         String path = resource.path();
-        Node node = root(space, resource.scheme(), true);
+        int root = root(space, resource.scheme(), true);
+        int node = root;
         int length = path.length();
-        for (int from = start(path); from <= length; from = end + 1) {
-            Node child = step(node, path, from);
-            if (child == null) {
-                child = new Node(node, path, from, end, hash);
-                Node first = node.firstChild;
-                child.nextSibling = first;
-                if (first != null) {
-                    first.previousSibling = child;
-                }
-                node.firstChild = child;
-                put(child);
+        int from = start(path);
+        int above = 0;
+        if (isInDir(root, path)) {
+            node = dir;
+            from = dirLength + 1;
+            above = dirAbove;
+        }
+        while (from <= length) {
+            above |= field(node, OWN) >> SUBTREE;
+            int child = step(node, path, from);
+            if (child == NONE) {
+                child = make(node, path, from);
+            }
+            if (end >= length && from > 0 && node != dir) {
+                remember(root, node, path, from - 1, above);
             }
             node = child;
+            from = end + 1;
         }
         int form = form(resource);
-        Claim[] heads = node.heads(form);
-        if (heads == null) {
-            heads = new Claim[6];
-            if (form == EXACT) {
-                node.exact = heads;
-            } else if (form == CHILDREN) {
-                node.children = heads;
-            } else {
-                node.subtree = heads;
-            }
-        } else {
-            for (int hits = node.own >> form & ANY; hits != 0; hits &= hits - 1) {
-                // the newest is first in its list, so a claim of this batch can only be there
-                Claim twin = heads[Integer.numberOfTrailingZeros(hits)];
-                if (twin.batch == claim.batch && twin.session == claim.session) {
-                    Predicate severest = ConflictMatrix.severest(twin.predicate, claim.predicate);
-                    if (severest != twin.predicate) {
-                        unlink(twin, form);
-                        twin.predicate = severest;
-                        link(twin, node, form);
-                    }
-                    return twin;
+        for (int hits = field(node, OWN) >> form & ANY; hits != 0; hits &= hits - 1) {
+            // the newest is first in its list, so a claim of this batch can only be there
+            Claim twin = head(node, form, Integer.numberOfTrailingZeros(hits));
+            if (twin.batch == claim.batch && twin.session == claim.session) {
+                Predicate severest = ConflictMatrix.severest(twin.predicate, claim.predicate);
+                if (severest != twin.predicate) {
+                    unlink(twin, form);
+                    twin.predicate = severest;
+                    link(twin, node, form);
                 }
+                return twin;
             }
         }
+        number(claim);
         link(claim, node, form);
         return claim;
     }
 
-    private static void link(Claim claim, Node node, int form) {
+    private void number(Claim claim) {
+        int id = freeClaimCount == 0 ? usedClaims++ : freeClaims[--freeClaimCount];
+        if (id == claims.length) {
+            claims = Arrays.copyOf(claims, id * 2);
+        }
+        claims[id] = claim;
+        claim.listed = id;
+    }
+
+    private void link(Claim claim, int node, int form) {
         int predicate = claim.predicate.ordinal();
-        Claim[] heads = node.heads(form);
-        Claim head = heads[predicate];
+        int[] n = nodes.chunk(node);
+        int at = nodes.at(node);
+        int list = n[at + listOf(form)];
+        if (list == NONE) {
+            list = lists.allocate();
+            n[at + listOf(form)] = list;
+        }
+        int[] heads = lists.chunk(list);
+        int headAt = lists.at(list) + predicate;
+        int head = heads[headAt];
+        heads[headAt] = claim.listed;
         claim.node = node;
         claim.previous = null;
-        claim.next = head;
-        if (head == null) {
-            node.own |= 1 << form + predicate;
-        } else {
-            head.previous = claim;
+        if (head != NONE) {
+            claim.next = claims[head];
+            claim.next.previous = claim;
+            return;
         }
-        heads[predicate] = claim;
-        Node parent = node.parent;
-        if (parent != null) {
-            if (form != CHILDREN) {
-                parent.count(6 + predicate);
-            }
-            for (; parent != null; parent = parent.parent) {
-                parent.count(predicate);
-            }
+        claim.next = null;
+        int own = n[at + OWN];
+        n[at + OWN] = own | 1 << form + predicate;
+        int parent = n[at + PARENT];
+        if (form == SUBTREE) {
+            dir = NONE;
+        }
+        if (parent == NONE) {
+            return;
+        }
+        if (form != CHILDREN && !isTouched(own, predicate)) {
+            count(parent, 6 + predicate);
+        }
+        int inside = own | own >> CHILDREN | own >> SUBTREE | n[at + BELOW];
+        while ((inside >> predicate & 1) == 0 && parent != NONE) {
+            inside = inside(parent);
+            count(parent, predicate);
+            parent = field(parent, PARENT);
         }
     }
 
-    private static void unlink(Claim claim, int form) {
-        Node node = claim.node;
+    /** The predicates of any form at or below {@code node}, in the lowest six bits. */
+    private int inside(int node) {
+        int own = field(node, OWN);
+        return own | own >> CHILDREN | own >> SUBTREE | field(node, BELOW);
+    }
+
+    /** Whether a node with the mask {@code own} has itself a claim of {@code predicate}. */
+    private static boolean isTouched(int own, int predicate) {
+        return ((own | own >> SUBTREE) >> predicate & 1) != 0;
+    }
+
+    private void unlink(Claim claim, int form) {
+        int node = claim.node;
+        int[] n = nodes.chunk(node);
+        int at = nodes.at(node);
         int predicate = claim.predicate.ordinal();
-        if (claim.next != null) {
-            claim.next.previous = claim.previous;
-        }
-        if (claim.previous != null) {
-            claim.previous.next = claim.next;
-        } else {
-            node.heads(form)[predicate] = claim.next;
-            if (claim.next == null) {
-                node.own &= ~(1 << form + predicate);
-            }
-        }
-        Node parent = node.parent;
-        if (parent != null) {
-            if (form != CHILDREN) {
-                parent.uncount(6 + predicate);
-            }
-            for (; parent != null; parent = parent.parent) {
-                parent.uncount(predicate);
-            }
-        }
-        claim.node = null;
+        Claim next = claim.next;
+        Claim previous = claim.previous;
         claim.previous = null;
         claim.next = null;
+        if (next != null) {
+            next.previous = previous;
+        }
+        if (previous != null) {
+            previous.next = next;
+            return;
+        }
+        int list = n[at + listOf(form)];
+        lists.chunk(list)[lists.at(list) + predicate] = next == null ? NONE : next.listed;
+        if (next != null) {
+            return;
+        }
+        int own = n[at + OWN] & ~(1 << form + predicate);
+        n[at + OWN] = own;
+        int parent = n[at + PARENT];
+        if (form == SUBTREE) {
+            dir = NONE;
+        }
+        if (parent == NONE) {
+            return;
+        }
+        if (form != CHILDREN && !isTouched(own, predicate)) {
+            uncount(parent, 6 + predicate);
+        }
+        int inside = own | own >> CHILDREN | own >> SUBTREE | n[at + BELOW];
+        while ((inside >> predicate & 1) == 0 && parent != NONE) {
+            uncount(parent, predicate);
+            inside = inside(parent);
+            parent = field(parent, PARENT);
+        }
+    }
+
+    private void count(int node, int what) {
+        int[] n = nodes.chunk(node);
+        int at = nodes.at(node);
+        Slab slab = dirs[n[at + SLOT_BITS]];
+        int record = n[at + DIR];
+        if (slab.chunk(record)[slab.at(record) + what]++ == 0) {
+            n[at + BELOW] |= 1 << what;
+        }
+    }
+
+    private void uncount(int node, int what) {
+        int[] n = nodes.chunk(node);
+        int at = nodes.at(node);
+        Slab slab = dirs[n[at + SLOT_BITS]];
+        int record = n[at + DIR];
+        if (--slab.chunk(record)[slab.at(record) + what] == 0) {
+            n[at + BELOW] &= ~(1 << what);
+        }
     }
 
     /** Takes {@code claim} out, and the nodes that only it needed. */
     void remove(Claim claim) {
-        Node node = claim.node;
+        int node = claim.node;
         unlink(claim, form(claim.resource));
-        while (node.own == 0 && node.firstChild == null && node.parent != null) {
-            Node parent = node.parent;
-            if (node.previousSibling == null) {
-                parent.firstChild = node.nextSibling;
-            } else {
-                node.previousSibling.nextSibling = node.nextSibling;
+        claims[claim.listed] = null;
+        if (freeClaimCount == freeClaims.length) {
+            freeClaims = Arrays.copyOf(freeClaims, freeClaimCount * 2);
+        }
+        freeClaims[freeClaimCount++] = claim.listed;
+        while (true) {
+            int[] n = nodes.chunk(node);
+            int at = nodes.at(node);
+            int parent = n[at + PARENT];
+            if (n[at + OWN] != 0 || n[at + DIR] != NONE || parent == NONE) {
+                return;
             }
-            if (node.nextSibling != null) {
-                node.nextSibling.previousSibling = node.previousSibling;
-            }
-            drop(node);
+            drop(node, n, at);
             node = parent;
         }
     }
 
-    private void put(Node node) {
-        if (nodes * 2 >= table.length) {
-            Node[] old = table;
-            table = new Node[old.length * 2];
-            hashes = new int[old.length * 2];
-            for (Node n : old) {
-                if (n != null) {
-                    place(n);
-                }
+    /** Makes the child that the last {@link #step} did not find. */
+    private int make(int parent, String path, int from) {
+        int id = nodes.allocate();
+        int[] n = nodes.chunk(id);
+        int at = nodes.at(id);
+        n[at + PARENT] = parent;
+        n[at + HASH] = hash;
+        n[at + NAME] = name(from);
+        if (isLong) {
+            n[at + TEXT] = from;
+            if (id >= texts.length) {
+                texts = Arrays.copyOf(texts, Math.max(id + 1, texts.length * 2));
             }
+            texts[id] = path;
+        } else {
+            n[at + TEXT] = (int) first;
+            n[at + TEXT + 1] = (int) (first >>> 32);
+            n[at + TEXT + 2] = (int) second;
+            n[at + TEXT + 3] = (int) (second >>> 32);
         }
-        place(node);
-        nodes++;
+        nodeCount++;
+        int[] p = nodes.chunk(parent);
+        int parentAt = nodes.at(parent);
+        if (p[parentAt + DIR] == NONE) {
+            p[parentAt + SLOT_BITS] = MIN_SLOT_BITS;
+            p[parentAt + DIR] = dirs[MIN_SLOT_BITS].allocate();
+        }
+        int bits = p[parentAt + SLOT_BITS];
+        int[] d = dirs[bits].chunk(p[parentAt + DIR]);
+        int dirAt = dirs[bits].at(p[parentAt + DIR]);
+        if (++d[dirAt + CHILD_COUNT] > 3 << bits - 2) {
+            resize(parent, bits + 1);
+            bits++;
+            d = dirs[bits].chunk(p[parentAt + DIR]);
+            dirAt = dirs[bits].at(p[parentAt + DIR]);
+        }
+        place(d, dirAt + SLOTS, bits, hash, id);
+        return id;
     }
 
-    private void place(Node node) {
-        int mask = table.length - 1;
-        int at = node.hash & mask;
-        while (hashes[at] != FREE) {
-            at = at + 1 & mask;
+    private static void place(int[] d, int slots, int bits, int hash, int child) {
+        int mask = (1 << bits) - 1;
+        int slot = hash & mask;
+        while (d[slots + 2 * slot + 1] != NONE) {
+            slot = slot + 1 & mask;
         }
-        table[at] = node;
-        hashes[at] = node.hash;
+        d[slots + 2 * slot] = hash;
+        d[slots + 2 * slot + 1] = child;
     }
 
-    private void drop(Node node) {
-        int mask = table.length - 1;
-        int i = node.hash & mask;
-        while (hashes[i] != node.hash || table[i] != node) {
-            i = i + 1 & mask;
+    private void resize(int node, int newBits) {
+        int[] n = nodes.chunk(node);
+        int at = nodes.at(node);
+        int bits = n[at + SLOT_BITS];
+        int record = n[at + DIR];
+        int[] from = dirs[bits].chunk(record);
+        int fromAt = dirs[bits].at(record);
+        int newRecord = dirs[newBits].allocate();
+        int[] to = dirs[newBits].chunk(newRecord);
+        int toAt = dirs[newBits].at(newRecord);
+        for (int i = 0; i < SLOTS; i++) {
+            to[toAt + i] = from[fromAt + i];
         }
-        nodes--;
-        // close the gap, so that no probe of another name ends too early
-        for (int j = i + 1 & mask; ; j = j + 1 & mask) {
-            int h = hashes[j];
-            if (h == FREE) {
-                break;
-            }
-            if ((j - (h & mask) & mask) >= (j - i & mask)) {
-                table[i] = table[j];
-                hashes[i] = h;
-                i = j;
+        for (int slot = 0; slot < 1 << bits; slot++) {
+            int child = from[fromAt + SLOTS + 2 * slot + 1];
+            if (child != NONE) {
+                place(to, toAt + SLOTS, newBits, from[fromAt + SLOTS + 2 * slot], child);
             }
         }
-        table[i] = null;
-        hashes[i] = FREE;
+        dirs[bits].free(record);
+        n[at + SLOT_BITS] = newBits;
+        n[at + DIR] = newRecord;
+    }
+
+    private void drop(int node, int[] n, int at) {
+        if (node == dir) {
+            dir = NONE;
+        }
+        int parent = n[at + PARENT];
+        int[] p = nodes.chunk(parent);
+        int parentAt = nodes.at(parent);
+        int bits = p[parentAt + SLOT_BITS];
+        int record = p[parentAt + DIR];
+        int[] d = dirs[bits].chunk(record);
+        int dirAt = dirs[bits].at(record);
+        int left = --d[dirAt + CHILD_COUNT];
+        if (left == 0) {
+            dirs[bits].free(record);
+            p[parentAt + DIR] = NONE;
+        } else {
+            clear(d, dirAt + SLOTS, (1 << bits) - 1, slotOf(node));
+            if (left < 1 << bits - 3) {
+                resize(parent, bits - 1);
+            }
+        }
+        if ((n[at + NAME] & LONG) != 0) {
+            texts[node] = null;
+        }
+        for (int form = LISTS; form < LISTS + 3; form++) {
+            if (n[at + form] != NONE) {
+                lists.free(n[at + form]);
+            }
+        }
+        nodes.free(node);
+        nodeCount--;
+    }
+
+    /** Frees a slot and closes the gap, so that no probe of another name ends too early. */
+    private static void clear(int[] d, int slots, int mask, int slot) {
+        int gap = slot;
+        for (int i = slot + 1 & mask; d[slots + 2 * i + 1] != NONE; i = i + 1 & mask) {
+            int home = d[slots + 2 * i] & mask;
+            if ((i - home & mask) >= (i - gap & mask)) {
+                d[slots + 2 * gap] = d[slots + 2 * i];
+                d[slots + 2 * gap + 1] = d[slots + 2 * i + 1];
+                gap = i;
+            }
+        }
+        d[slots + 2 * gap + 1] = NONE;
     }
 }

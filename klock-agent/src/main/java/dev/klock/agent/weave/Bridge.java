@@ -43,7 +43,8 @@ public final class Bridge {
         SharedTypes.javaBase.hide(bridge);
         // modules other than java.base that hold hooked methods
         for (String name : new String[] {"java.prefs", "jdk.management.agent", "java.net.http", "jdk.sctp", "jdk.management", "jdk.attach",
-            "java.instrument"}) {
+            "java.instrument", "jdk.incubator.foreign", "java.desktop", "jdk.crypto.cryptoki", "java.smartcardio", "java.security.jgss",
+            "jdk.hotspot.agent", "jdk.jfr"}) {
             Optional<Module> holder = ModuleLayer.boot().findModule(name);
             if (holder.isPresent()) {
                 SharedTypes.javaBase.export("sun.nio.fs", holder.get());

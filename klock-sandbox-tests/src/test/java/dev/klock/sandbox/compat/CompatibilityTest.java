@@ -48,6 +48,8 @@ class CompatibilityTest {
                     // the recorder keeps its repository in tmpdir, under a name made of time and process: declared with it
                     .jvm("-Djava.io.tmpdir=" + dir.resolve("work"), "-Xlog:jfr+startup=off",
                             "-XX:StartFlightRecording=filename=" + dir.resolve("work/run.jfr") + ",settings=profile")));
+            tests.add(same("flight recorder with the repository it makes itself", jdk, (child, dir) -> work(child, dir, "pool")
+                    .jvm("-Xlog:jfr+startup=off", "-XX:StartFlightRecording=filename=" + dir.resolve("work/run.jfr") + ",settings=profile")));
             if (jdk.feature() >= 21) {
                 tests.add(same(TASKS + " virtual threads", jdk, (child, dir) -> work(child, dir, "virtual")));
             }
@@ -70,12 +72,21 @@ class CompatibilityTest {
                 assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(bare.exit());
                 assertThat(outcome.out()).as(outcome.toString()).isEqualTo(bare.out());
                 assertThat(outcome.log().decided("warn")).as(outcome.toString()).isEmpty();
+                for (String made : List.of("jacoco.exec", "run.jfr")) {
+                    // what an agent or the recorder collects is written as late as at exit
+                    assertThat(size(outcome, made) > 0).as("%s of %s", made, outcome).isEqualTo(size(bare, made) > 0);
+                }
                 // nothing on stderr but klock's own lines and what the program writes there without klock
                 List<String> strange = new ArrayList<>(outcome.err().lines().toList());
                 strange.removeAll(bare.err().lines().toList());
                 assertThat(strange).as(outcome.toString()).allMatch(line -> line.startsWith("klock: "));
             }
         });
+    }
+
+    private static long size(Outcome outcome, String made) throws IOException {
+        Path file = outcome.directory().resolve("work").resolve(made);
+        return Files.exists(file) ? Files.size(file) : 0;
     }
 
     private Outcome run(String name, Jdk jdk, String mode, Subject subject) throws IOException {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -21,8 +22,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Lists, for the JDK it runs on, the native methods that have to do with files and processes and every method of the whole image that
- * calls one directly, as lines {@code native NAME DESCRIPTOR} and {@code call NATIVE CALLER}.
+ * Lists, for the JDK it runs on, all native methods and every method of the whole image that directly calls one of those its arguments
+ * name ({@code class.method}), as lines {@code native NAME DESCRIPTOR} and {@code call NATIVE CALLER}.
  *
  * <p>A virtual call counts for every native that may be what it reaches: a call on {@code java.io.FileSystem} counts for the
  * {@code UnixFileSystem} method that overrides it. A method handle on a native counts as a call.
@@ -37,11 +38,16 @@ public final class ImageScanner {
     private final Map<String, Set<String>> natives = new HashMap<>();
     private final List<Call> calls = new ArrayList<>();
 
-    private ImageScanner() {
+    private final Set<String> wanted;
+    private final Set<String> wantedMethods;
+
+    private ImageScanner(Set<String> wanted) {
+        this.wanted = wanted;
+        wantedMethods = wanted.stream().map(name -> name.substring(name.indexOf('.') + 1)).collect(Collectors.toSet());
     }
 
     public static void main(String[] arguments) throws IOException {
-        ImageScanner scanner = new ImageScanner();
+        ImageScanner scanner = new ImageScanner(Set.of(arguments));
         List<Path> classes;
         Path modules = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules");
         try (Stream<Path> all = Files.walk(modules)) {
@@ -56,24 +62,15 @@ public final class ImageScanner {
         System.err.println(classes.size() + " classes read");
     }
 
-    static boolean concerned(String type) {
-        return inPackage(type, "java/io/") || inPackage(type, "sun/nio/fs/") || inPackage(type, "java/util/prefs/")
-                || inPackage(type, "sun/nio/ch/") && type.substring(type.lastIndexOf('/')).contains("File")
-                || type.equals("sun/nio/ch/UnixDispatcher") || type.startsWith("java/lang/Process")
-                || type.equals("jdk/internal/agent/FileSystemImpl");
-    }
-
-    private static boolean inPackage(String type, String packagePrefix) {
-        return type.startsWith(packagePrefix) && type.indexOf('/', packagePrefix.length()) < 0;
-    }
-
     private Set<String> report() {
         Set<String> lines = new TreeSet<>();
         Map<String, List<String>> ownersOf = new HashMap<>();
         natives.forEach((owner, members) -> {
             for (String member : members) {
                 lines.add("native " + owner + "." + member);
-                ownersOf.computeIfAbsent(member, key -> new ArrayList<>()).add(owner);
+                if (wanted.contains(owner + "." + member.substring(0, member.indexOf('(')))) {
+                    ownersOf.computeIfAbsent(member, key -> new ArrayList<>()).add(owner);
+                }
             }
         });
         for (Call call : calls) {
@@ -120,14 +117,16 @@ public final class ImageScanner {
         public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
             String member = name + descriptor;
             declared.computeIfAbsent(type, key -> new HashSet<>()).add(member);
-            if ((access & Opcodes.ACC_NATIVE) != 0 && concerned(type)) {
+            if ((access & Opcodes.ACC_NATIVE) != 0) {
                 natives.computeIfAbsent(type, key -> new HashSet<>()).add(member);
             }
             String caller = type + "." + member;
             return new MethodVisitor(Opcodes.ASM9) {
                 @Override
                 public void visitMethodInsn(int opcode, String owner, String called, String calledDescriptor, boolean isInterface) {
-                    calls.add(new Call(caller, owner, (called + calledDescriptor).intern()));
+                    if (wantedMethods.contains(called)) {
+                        calls.add(new Call(caller, owner, called + calledDescriptor));
+                    }
                 }
 
                 @Override
@@ -144,7 +143,7 @@ public final class ImageScanner {
 
                 private void constant(Object value) {
                     if (value instanceof Handle handle) {
-                        calls.add(new Call(caller, handle.getOwner(), (handle.getName() + handle.getDesc()).intern()));
+                        calls.add(new Call(caller, handle.getOwner(), handle.getName() + handle.getDesc()));
                     } else if (value instanceof ConstantDynamic dynamic) {
                         for (int i = 0; i < dynamic.getBootstrapMethodArgumentCount(); i++) {
                             constant(dynamic.getBootstrapMethodArgument(i));

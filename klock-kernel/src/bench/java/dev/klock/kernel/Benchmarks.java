@@ -1,0 +1,53 @@
+package dev.klock.kernel;
+
+import java.util.Collection;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.options.CommandLineOptions;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+
+/** Runs the benchmarks and prints them as a table. Takes JMH's own arguments, such as {@code acquireRelease -p live=1000}. */
+public final class Benchmarks {
+    private Benchmarks() {}
+
+    /** @param args JMH's */
+    public static void main(String[] args) throws Exception {
+        Collection<RunResult> results = new Runner(new OptionsBuilder()
+                        .parent(new CommandLineOptions(args))
+                        .addProfiler(GCProfiler.class)
+                        .shouldFailOnError(true)
+                        .build())
+                .run();
+        Map<String, Map<String, String>> rows = new TreeMap<>();
+        for (RunResult r : results) {
+            String name = r.getParams().getBenchmark();
+            name = name.substring(name.lastIndexOf('.') + 1);
+            String live = r.getParams().getParam("live");
+            double ns = r.getPrimaryResult().getScore();
+            Result<?> bytes = r.getSecondaryResults().get("gc.alloc.rate.norm");
+            if (name.equals("expire")) {
+                // for one of them
+                name = "expire, each of 100 000";
+                ns /= ExpireBenchmark.LEASES;
+            }
+            String cell = String.format(
+                    Locale.ROOT, ns < 100 ? "%.1f ns" : ns < 10_000 ? "%.0f ns" : "%3$.1f µs", ns, 0.0, ns / 1000);
+            if (bytes != null && !name.startsWith("expire")) {
+                cell += String.format(Locale.ROOT, ", %.0f B", bytes.getScore());
+            }
+            rows.computeIfAbsent(name, n -> new TreeMap<>()).put(live == null ? "-" : live, cell);
+        }
+        System.out.println("| what | 1 000 live leases | 100 000 | 1 000 000 |");
+        System.out.println("|---|---|---|---|");
+        rows.forEach((name, cells) -> {
+            String any = cells.get("-");
+            System.out.println("| " + name + " | " + cells.getOrDefault("1000", any == null ? "" : any)
+                    + " | " + cells.getOrDefault("100000", "") + " | " + cells.getOrDefault("1000000", "") + " |");
+        });
+    }
+}

@@ -1,0 +1,67 @@
+package dev.klock;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Opens sessions. Loads nothing of klock but this package until then. Safe for all threads.
+ *
+ * <p>All sessions of a JVM share one kernel, which starts one daemon thread with the first of them. Without
+ * {@code -javaagent:klock.jar} nothing is enforced; one line on stderr says so, unless {@code -Dklock.log.level=error} is set.
+ */
+public final class Klock {
+    /** Waits this long for the manifest's leases unless told otherwise. */
+    public static final Duration DEFAULT_WAIT = Duration.ofSeconds(30);
+
+    private static final String LOCAL = "dev.klock.local.LocalSessions";
+
+    /** What makes sessions; implemented outside this package, which must not know by whom. */
+    public interface Provider {
+        /** As {@link Klock#open(Path, Duration)}. */
+        KlockSession open(Path manifest, Duration wait) throws KlockException, InterruptedException;
+    }
+
+    private static volatile Provider provider;
+
+    private Klock() {}
+
+    /** As {@link #open(Path, Duration)} with {@link #DEFAULT_WAIT}. */
+    public static KlockSession open(Path manifest) throws KlockException, InterruptedException {
+        return open(manifest, DEFAULT_WAIT);
+    }
+
+    /**
+     * Opens a session for a manifest's agent and asks for its leases; {@link KlockSession#answer} says what came of it.
+     *
+     * @param manifest a KLIS-1 manifest, JSON or YAML
+     * @param wait how long to wait for those who are younger; zero for not at all
+     * @throws KlockException if the manifest is missing or cannot be used
+     * @throws InterruptedException if the thread is interrupted while it waits; the session is closed then
+     */
+    public static KlockSession open(Path manifest, Duration wait) throws KlockException, InterruptedException {
+        return provider().open(manifest, wait);
+    }
+
+    private static Provider provider() throws KlockException {
+        Provider p = provider;
+        if (p == null) {
+            synchronized (Klock.class) {
+                p = provider;
+                if (p == null) {
+                    p = load();
+                    provider = p;
+                }
+            }
+        }
+        return p;
+    }
+
+    /** By name and not as a service: the agent's jar carries classes of the same names, which no service file must bring in. */
+    private static Provider load() throws KlockException {
+        try {
+            return (Provider) Class.forName(LOCAL, true, Klock.class.getClassLoader()).getDeclaredConstructor().newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new KlockException("klock-kernel is not complete on the class path: cannot load " + LOCAL, e);
+        }
+    }
+}

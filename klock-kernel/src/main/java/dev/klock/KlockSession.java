@@ -1,0 +1,102 @@
+package dev.klock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+
+/**
+ * One agent's session, with the leases of its manifest. Safe for all threads, platform and virtual; only one thread can wait for leases at
+ * a time.
+ *
+ * <pre>{@code
+ * try (KlockSession session = Klock.open(Path.of("klock.yaml"))) {
+ *     if (session.retry(Duration.ofSeconds(30)).isGranted()) {
+ *         session.run(() -> edit(files));
+ *     }
+ * }
+ * }</pre>
+ */
+public interface KlockSession extends AutoCloseable {
+    /** Where a session is (K5-1). */
+    enum State {
+        PLANNING,
+        ACQUIRING,
+        EXECUTING,
+        PAUSED,
+        VERIFYING,
+        COMPLETED,
+        ABORTED
+    }
+
+    String agentId();
+
+    /** The manifest's, or with a number behind it when another session of this JVM has that one (C47). */
+    String sessionId();
+
+    /** Its age, milliseconds since 1970; smaller is older and goes first (K4-3). */
+    long priorityTimestampMs();
+
+    /**
+     * Whether operations outside the manifest are blocked. {@code false} without {@code -javaagent:klock.jar}: then leases keep agents that
+     * ask for them out of each other's way, and nothing keeps anybody inside a manifest.
+     */
+    boolean isEnforced();
+
+    /** What came of asking for the manifest's leases, the last time. */
+    Answer answer();
+
+    /**
+     * Asks for the manifest's leases again, as often as needed, with the session's first timestamp and a growing pause (K4-7, K4-13), until
+     * they are granted or {@code total} has gone by. Returns {@link #answer} at once if they are held.
+     *
+     * @throws InterruptedException if the thread is interrupted while it waits; nothing is taken then
+     */
+    Answer retry(Duration total) throws InterruptedException;
+
+    /**
+     * Asks for more leases, all or none (K2-5).
+     *
+     * @param wait how long to wait for those who are younger; zero for not at all
+     * @param intents in the short form of a manifest: {@code MUTATES FILE:/w/a}
+     * @throws InterruptedException as for {@link #retry}
+     */
+    Answer acquire(Duration wait, String... intents) throws InterruptedException;
+
+    /** Gives back what {@code granted} gave. Whether anything of it was still held. */
+    boolean release(Answer granted);
+
+    /**
+     * Runs {@code work} as this session.
+     *
+     * @throws IllegalStateException if the session holds no valid lease: it was not granted, has died, or its time ran out (C46)
+     */
+    void run(Runnable work);
+
+    /**
+     * Calls {@code work} as this session.
+     *
+     * @throws Exception what {@code work} throws
+     * @throws IllegalStateException as for {@link #run}
+     */
+    <T> T call(Callable<T> work) throws Exception;
+
+    /** Whether it may act under its leases now (C46). Costs two reads; ask before each effect in long work. */
+    boolean isValid();
+
+    /** {@code null} once it was closed for long. */
+    State state();
+
+    /** Is told of each lease that ran out or was revoked, on a thread of klock's; must be quick. Replaces the one before. */
+    void onLeaseLost(Consumer<String> listener);
+
+    /** Is told what others may have changed before the session goes on after a pause (K5-10), as above. Replaces the one before. */
+    void onObservationUpdate(Consumer<List<String>> listener);
+
+    /** The session has failed: its leases go, and it does not come back. */
+    void abort(String reason);
+
+    /** Ends the session well, if it has not failed: its leases go. */
+    @Override
+    void close();
+}

@@ -1,0 +1,236 @@
+package dev.klock.local;
+
+import dev.klock.Answer;
+import dev.klock.KlockSession;
+import dev.klock.embedded.Acquisition;
+import dev.klock.embedded.EmbeddedKernel;
+import dev.klock.embedded.EmbeddedSession;
+import dev.klock.embedded.SessionListener;
+import dev.klock.kernel.Backoff;
+import dev.klock.kernel.Change;
+import dev.klock.kernel.Command;
+import dev.klock.kernel.Conflict;
+import dev.klock.kernel.Lease;
+import dev.klock.kernel.LifeCycle;
+import dev.klock.kernel.Predicate;
+import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.Triple;
+import dev.klock.kernel.Verdict;
+import dev.klock.resource.Resource;
+import dev.klock.resource.ResourceSyntaxException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+
+/** A session whose rollback is its program's own business: its leases go at once when it dies. */
+final class LocalSession implements KlockSession, SessionListener {
+    private final EmbeddedSession held;
+    private final List<Triple> manifest;
+    private volatile Answer answer;
+    private volatile Consumer<String> leaseLost;
+    private volatile Consumer<List<String>> observationUpdate;
+
+    LocalSession(EmbeddedKernel kernel, SessionKey key, long priorityMs, List<Triple> manifest) {
+        this.manifest = manifest;
+        this.held = kernel.open(new Command.Register(key, priorityMs, true, 0, false, false, true), null, this);
+    }
+
+    void ask(Duration wait) throws InterruptedException {
+        answer = answer(held.acquire(manifest, millis(wait), 0, false));
+    }
+
+    @Override
+    public Answer retry(Duration total) throws InterruptedException {
+        if (!answer.isGranted() || held.leases().isEmpty()) {
+            Acquisition a = held.acquireRetrying(
+                    manifest, millis(total), 0, false, Backoff.STANDARD, ThreadLocalRandom.current());
+            answer = answer(a);
+        }
+        return answer;
+    }
+
+    @Override
+    public Answer acquire(Duration wait, String... intents) throws InterruptedException {
+        List<Triple> triples = new ArrayList<>(intents.length);
+        for (String intent : intents) {
+            try {
+                triples.add(triple(intent));
+            } catch (IllegalArgumentException e) {
+                return refused(e.getMessage());
+            }
+        }
+        return answer(held.acquire(triples, millis(wait), 0, false));
+    }
+
+    private static Triple triple(String intent) {
+        int space = intent.indexOf(' ');
+        String name = space < 0 ? intent : intent.substring(0, space);
+        Predicate predicate = null;
+        for (Predicate p : Predicate.values()) {
+            if (p.name().equals(name)) {
+                predicate = p;
+            }
+        }
+        if (predicate == null || space < 0) {
+            throw new IllegalArgumentException("\"" + intent + "\" is not an intent; write PREDICATE SCHEME:path, such as MUTATES FILE:/w/a");
+        }
+        try {
+            return Triple.of(predicate, LocalSessions.real(Resource.parse(intent.substring(space + 1))));
+        } catch (ResourceSyntaxException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
+    }
+
+    private static long millis(Duration d) {
+        return Math.max(0, d.toMillis());
+    }
+
+    @Override
+    public boolean release(Answer granted) {
+        if (!(granted.handle() instanceof Leases)) {
+            return false;
+        }
+        return !held.release(((Leases) granted.handle()).list).leases().isEmpty();
+    }
+
+    @Override
+    public void run(Runnable work) {
+        check();
+        work.run();
+    }
+
+    @Override
+    public <T> T call(Callable<T> work) throws Exception {
+        check();
+        return work.call();
+    }
+
+    private void check() {
+        if (!held.isValid()) {
+            String why = answer.isGranted() ? "its leases have ended" : "its manifest was not granted: " + answer.reason();
+            throw new IllegalStateException("session " + held.key() + " may not work: " + why);
+        }
+    }
+
+    @Override
+    public boolean isValid() {
+        return held.isValid();
+    }
+
+    @Override
+    public String agentId() {
+        return held.key().agentId();
+    }
+
+    @Override
+    public String sessionId() {
+        return held.key().sessionId();
+    }
+
+    @Override
+    public long priorityTimestampMs() {
+        return held.priorityMs();
+    }
+
+    @Override
+    public boolean isEnforced() {
+        return false;
+    }
+
+    @Override
+    public Answer answer() {
+        return answer;
+    }
+
+    @Override
+    public State state() {
+        LifeCycle state = held.state();
+        return state == null ? null : State.valueOf(state.name());
+    }
+
+    @Override
+    public void onLeaseLost(Consumer<String> listener) {
+        leaseLost = listener;
+    }
+
+    @Override
+    public void onObservationUpdate(Consumer<List<String>> listener) {
+        observationUpdate = listener;
+    }
+
+    @Override
+    public void leaseLost(Lease lease) {
+        Consumer<String> listener = leaseLost;
+        if (listener != null) {
+            listener.accept(text(lease));
+        }
+    }
+
+    @Override
+    public void observationUpdate(List<Change> changes) {
+        Consumer<List<String>> listener = observationUpdate;
+        if (listener != null) {
+            listener.accept(changes(changes));
+        }
+    }
+
+    @Override
+    public void abort(String reason) {
+        held.abort(reason);
+    }
+
+    @Override
+    public void close() {
+        held.close();
+    }
+
+    /** What {@link Answer#handle} is, here. */
+    private static final class Leases {
+        final List<Lease> list;
+
+        Leases(List<Lease> list) {
+            this.list = list;
+        }
+    }
+
+    private static Answer refused(String reason) {
+        return new Answer(Answer.Verdict.REFUSED, List.of(), List.of(), List.of(), 0, reason, null);
+    }
+
+    private static Answer answer(Acquisition a) {
+        if (a.refusal() != null) {
+            return refused(a.refusal().message());
+        }
+        List<String> leases = new ArrayList<>(a.leases().size());
+        for (Lease lease : a.leases()) {
+            leases.add(text(lease));
+        }
+        List<String> conflicts = new ArrayList<>(a.conflicts().size());
+        for (Conflict c : a.conflicts()) {
+            conflicts.add(c.asked() + " meets " + c.heldPredicate() + " " + c.heldResource() + " of " + c.holder());
+        }
+        String reason = null;
+        Answer.Verdict verdict = Answer.Verdict.GRANTED;
+        if (a.verdict() != Verdict.GRANTED) {
+            verdict = a.verdict() == Verdict.DIE ? Answer.Verdict.DIE : Answer.Verdict.PAUSED;
+            reason = a.timedOut() ? "the wait ran out" : conflicts.isEmpty() ? "the session is suspended" : conflicts.get(0);
+        }
+        Object handle = a.leases().isEmpty() ? null : new Leases(a.leases());
+        return new Answer(verdict, leases, conflicts, changes(a.changes()), a.retryAfterMs(), reason, handle);
+    }
+
+    private static String text(Lease lease) {
+        return lease.id() + " " + lease.predicate() + " " + lease.resource();
+    }
+
+    private static List<String> changes(List<Change> changes) {
+        List<String> lines = new ArrayList<>(changes.size());
+        for (Change c : changes) {
+            lines.add((c.by() == null ? "somebody" : c.by().toString()) + " " + c.predicate() + " " + c.resource());
+        }
+        return lines;
+    }
+}

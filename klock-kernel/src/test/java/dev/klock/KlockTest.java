@@ -1,0 +1,193 @@
+package dev.klock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a program calls, without an agent. */
+class KlockTest {
+    @TempDir
+    Path dir;
+
+    private Path manifest(String agent, long priority, String... lines) throws IOException {
+        StringBuilder yaml = new StringBuilder("ver: \"1.0\"\nsession_id: s\nagent_id: " + agent + "\n");
+        if (priority >= 0) {
+            yaml.append("priority_timestamp: ").append(priority).append('\n');
+        }
+        yaml.append("scope:\n");
+        for (String line : lines) {
+            yaml.append("  - ").append(line).append('\n');
+        }
+        Path file = dir.resolve(agent + ".yaml");
+        Files.writeString(file, yaml);
+        return file;
+    }
+
+    @Test
+    void open_freeResources_grantsTheManifestAndRuns() throws Exception {
+        Path file = manifest("writer", -1, "MUTATES FILE:${workspace}/out/**", "CONSUMES FILE:${workspace}/in", "PROVIDES PROCESS:/bin/true");
+        try (KlockSession session = Klock.open(file)) {
+            assertThat(session.answer().isGranted()).isTrue();
+            assertThat(session.answer().leases()).hasSize(2);
+            assertThat(session.isEnforced()).isFalse();
+            assertThat(session.state()).isEqualTo(KlockSession.State.EXECUTING);
+            assertThat(session.agentId()).isEqualTo("writer");
+            boolean[] ran = {false};
+            session.run(() -> ran[0] = true);
+            assertThat(ran[0]).isTrue();
+            assertThat(session.<Integer>call(() -> 42)).isEqualTo(42);
+            session.close();
+            assertThat(session.isValid()).isFalse();
+            assertThatIllegalStateException().isThrownBy(() -> session.run(() -> ran[0] = false)).withMessageContaining("writer/");
+            assertThat(ran[0]).isTrue();
+        }
+    }
+
+    @Test
+    void open_sameManifestTwice_areTwoSessionsAndTheYoungerDies() throws Exception {
+        Path file = manifest("twin", -1, "MUTATES FILE:${workspace}/twin");
+        try (KlockSession first = Klock.open(file);
+                KlockSession second = Klock.open(file)) {
+            assertThat(second.sessionId()).isNotEqualTo(first.sessionId()).startsWith("s");
+            assertThat(second.priorityTimestampMs()).isGreaterThan(first.priorityTimestampMs());
+            assertThat(second.answer().verdict()).isEqualTo(Answer.Verdict.DIE);
+            assertThat(second.answer().conflicts()).singleElement().asString().contains("twin/" + first.sessionId());
+            assertThat(second.answer().retryAfterMs()).isPositive();
+            assertThatIllegalStateException().isThrownBy(() -> second.run(() -> {}));
+            first.close();
+            assertThat(second.retry(Duration.ofSeconds(10)).isGranted()).isTrue();
+            assertThat(second.answer().changes()).singleElement().asString().contains("MUTATES");
+            assertThat(second.retry(Duration.ZERO)).as("held already").isSameAs(second.answer());
+        }
+    }
+
+    @Test
+    void open_olderThanTheHolder_waitsAndIsHandedTheLease() throws Exception {
+        Path young = manifest("young", 2_000, "MUTATES FILE:${workspace}/shared");
+        Path old = manifest("old", 1_000, "MUTATES FILE:${workspace}/shared");
+        try (KlockSession holder = Klock.open(young)) {
+            CompletableFuture<KlockSession> waiting = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return Klock.open(old, Duration.ofSeconds(20));
+                } catch (KlockException | InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            Thread.sleep(200);
+            assertThat(waiting).isNotDone();
+            holder.close();
+            try (KlockSession session = waiting.get(10, TimeUnit.SECONDS)) {
+                assertThat(session.answer().isGranted()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void open_byAnotherLink_meetsTheSameFile() throws Exception {
+        Files.createDirectory(dir.resolve("real"));
+        Files.createSymbolicLink(dir.resolve("link"), dir.resolve("real"));
+        try (KlockSession one = Klock.open(manifest("one", -1, "MUTATES FILE:${workspace}/real/new"));
+                KlockSession two = Klock.open(manifest("two", -1, "MUTATES FILE:${workspace}/link/new"))) {
+            assertThat(one.answer().isGranted()).isTrue();
+            assertThat(two.answer().verdict()).isEqualTo(Answer.Verdict.DIE);
+        }
+    }
+
+    @Test
+    void acquire_moreDuringWork_isAValueAndCanBeGivenBack() throws Exception {
+        String place = "FILE:" + dir.toRealPath();
+        try (KlockSession a = Klock.open(manifest("a", 10, "CONSUMES FILE:${workspace}/a"));
+                KlockSession b = Klock.open(manifest("b", 20, "CONSUMES FILE:${workspace}/b"))) {
+            Answer more = a.acquire(Duration.ZERO, "MUTATES " + place + "/m", "PROVIDES " + place + "/n");
+            assertThat(more.leases()).hasSize(2);
+            assertThat(b.acquire(Duration.ofSeconds(1), "CONSUMES " + place + "/m").verdict()).isEqualTo(Answer.Verdict.DIE);
+            assertThat(b.isValid()).as("dying takes everything").isFalse();
+            assertThat(b.retry(Duration.ofSeconds(5)).isGranted()).isTrue();
+            assertThat(b.release(more)).as("not its own").isFalse();
+            assertThat(a.release(more)).isTrue();
+            assertThat(a.release(more)).as("only once").isFalse();
+            assertThat(b.acquire(Duration.ZERO, "CONSUMES " + place + "/m").isGranted()).isTrue();
+            Answer paused = a.acquire(Duration.ZERO, "MUTATES " + place + "/m");
+            assertThat(paused.verdict()).as("older, but was told not to wait").isEqualTo(Answer.Verdict.PAUSED);
+            assertThat(a.release(paused)).isFalse();
+        }
+    }
+
+    @Test
+    void acquire_nonsense_isRefusedWithWhatWouldBeRight() throws Exception {
+        try (KlockSession a = Klock.open(manifest("odd", -1, "CONSUMES FILE:${workspace}/a"))) {
+            for (String bad : List.of("", "MUTATES", "WRITES FILE:/x", "MUTATES /x", "MUTATES FILE:x", "MUTATES FILE:/a/../b", "mutates FILE:/x")) {
+                Answer answer = a.acquire(Duration.ZERO, bad);
+                assertThat(answer.verdict()).as(bad).isEqualTo(Answer.Verdict.REFUSED);
+                assertThat(answer.reason()).isNotBlank().doesNotContain("\n");
+            }
+            assertThat(a.acquire(Duration.ZERO, "MUTATES FILE:/**").verdict()).as("policy").isEqualTo(Answer.Verdict.REFUSED);
+            assertThat(a.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void open_manifestMissingOrBad_saysWhichFileAndWhatIsWrong() throws Exception {
+        assertThatThrownBy(() -> Klock.open(dir.resolve("none.yaml"))).isInstanceOf(KlockException.class).hasMessageContaining("none.yaml");
+        Path bad = manifest("bad", -1, "WRITES FILE:/x");
+        assertThatThrownBy(() -> Klock.open(bad)).isInstanceOf(KlockException.class).hasMessageContaining("bad.yaml:5:");
+    }
+
+    @Test
+    void abort_once_endsTheSessionForGood() throws Exception {
+        try (KlockSession a = Klock.open(manifest("failing", -1, "MUTATES FILE:${workspace}/f"))) {
+            a.abort("cannot go on");
+            assertThat(a.state()).isEqualTo(KlockSession.State.ABORTED);
+            assertThat(a.retry(Duration.ofMillis(10)).verdict()).isEqualTo(Answer.Verdict.REFUSED);
+        }
+    }
+
+    @Test
+    void listeners_afterAPause_areToldWhatOthersChanged() throws Exception {
+        List<String> told = Collections.synchronizedList(new ArrayList<>());
+        Path first = manifest("first", 1, "MUTATES FILE:${workspace}/l");
+        Path second = manifest("second", 2, "MUTATES FILE:${workspace}/l");
+        try (KlockSession a = Klock.open(first);
+                KlockSession b = Klock.open(second)) {
+            b.onObservationUpdate(told::addAll);
+            b.onLeaseLost(told::add);
+            a.close();
+            assertThat(b.retry(Duration.ofSeconds(5)).isGranted()).isTrue();
+            for (int i = 0; i < 200 && told.isEmpty(); i++) {
+                Thread.sleep(10);
+            }
+            assertThat(told).singleElement().asString().startsWith("first/");
+        }
+    }
+
+    @Test
+    void firstSession_withoutAnAgent_saysOnceOnStderrThatNothingIsEnforced() throws Exception {
+        Path file = manifest("said", -1, "CONSUMES FILE:${workspace}/a");
+        PrintStream before = System.err;
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(out, true, StandardCharsets.UTF_8));
+        try {
+            Klock.Provider fresh = (Klock.Provider) Class.forName("dev.klock.local.LocalSessions").getDeclaredConstructor().newInstance();
+            fresh.open(file, Duration.ZERO).close();
+            fresh.open(file, Duration.ZERO).close();
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(out.toString(StandardCharsets.UTF_8)).containsOnlyOnce("nothing is enforced");
+    }
+}
