@@ -22,7 +22,7 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 
 /**
- * Runs all measurements and writes their tables to {@code target/performance.md} and stdout.
+ * Runs all measurements and writes their tables to stdout and {@code target/performance.md}.
  *
  * <p>Arguments: any of {@code access}, {@code start}, {@code javac}; none for all. {@code -Dbench.rounds} (2) is how often each benchmark
  * runs with and without klock in turn, {@code -Dbench.starts} (21) how many processes a median is taken of.
@@ -60,31 +60,40 @@ public final class Measure {
             """;
 
     private final Path target = KlockJar.module().resolve("target");
-    private final Path work = target.resolve("bench");
+    /** In memory where there is such a place: a disk's own time would hide what is added to it. */
+    private final Path work;
     private final StringBuilder report = new StringBuilder();
 
-    private Measure() {
+    private Measure() throws IOException {
+        Path memory = Path.of("/dev/shm");
+        work = Files.createTempDirectory(Files.isWritable(memory) ? memory : target, "klock-bench");
     }
 
     public static void main(String[] arguments) throws Exception {
         List<String> wanted = arguments.length == 0 ? List.of("access", "start", "javac") : List.of(arguments);
         Measure measure = new Measure();
-        measure.prepare();
+        try {
+            measure.prepare();
+            measure.run(wanted);
+        } finally {
+            remove(measure.work);
+        }
+    }
+
+    private void run(List<String> wanted) throws Exception {
         if (wanted.contains("start")) {
-            measure.start();
+            start();
         }
         if (wanted.contains("javac")) {
-            measure.javac();
+            javac();
         }
         if (wanted.contains("access")) {
-            measure.access();
+            access();
         }
-        Files.writeString(measure.target.resolve("performance.md"), measure.report);
-        System.out.print(measure.report);
+        Files.writeString(target.resolve("performance.md"), report);
     }
 
     private void prepare() throws IOException {
-        remove(work);
         for (String directory : List.of("in", "src", "out", "cache")) {
             Files.createDirectories(work.resolve(directory));
         }
@@ -232,14 +241,16 @@ public final class Measure {
             jmh(jdk, benchmark, depth, with, "-javaagent:" + KlockJar.path());
         }
         double added = with.ns() - without.ns();
-        say("| %d | %s | %s | %.1f | %.1f | %+.1f | %+.1f %% | %.1f | %.1f |\n", jdk.feature(), benchmark, depth == null ? "" : depth, without.ns(),
-                with.ns(), added, 100 * added / without.ns(), without.bytes(), with.bytes());
+        // the check alone has nothing to be a part of
+        String part = depth == null ? "" : String.format(Locale.ROOT, "%+.1f %%", 100 * added / without.ns());
+        say("| %d | %s | %s | %.0f | %.0f | %+.0f | %s | %.0f | %.0f |\n", jdk.feature(), benchmark, depth == null ? "" : depth, without.ns(),
+                with.ns(), added, part, without.bytes(), with.bytes());
     }
 
     /** JMH without its own fork, which would need a socket that no manifest declares: each run is a JVM of ours. */
     private void jmh(Jdk jdk, String benchmark, String depth, Score score, String... agent) throws Exception {
         List<String> command = command(jdk, agent);
-        command.addAll(List.of("--add-exports", "java.base/sun.nio.fs=ALL-UNNAMED", "-Djmh.ignoreLock=true", "-cp",
+        command.addAll(List.of("--add-exports", "java.base/sun.nio.fs=ALL-UNNAMED", "-Djmh.ignoreLock=true", "-Djmh.blackhole.autoDetect=false", "-cp",
                 System.getProperty("java.class.path"), "org.openjdk.jmh.Main", "-f", "0", "-wi", "5", "-w", "500ms", "-i", "8", "-r", "500ms",
                 "-prof", "gc", "-rf", "csv", "-rff", "out/result.csv"));
         if (depth != null) {
@@ -279,7 +290,8 @@ public final class Measure {
     private void say(String format, Object... values) {
         String text = String.format(Locale.ROOT, format, values);
         report.append(text);
-        System.err.print(text);
+        System.out.print(text);
+        System.out.flush();
     }
 
     private static void remove(Path tree) throws IOException {

@@ -1,8 +1,8 @@
 package dev.klock.sandbox.bench;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,8 +24,8 @@ record Timed(double cpuMs, double wallMs) {
         Process process = builder.start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
         if (process.waitFor() != 0) {
-            throw new IllegalStateException("ended with " + process.exitValue() + ": " + String.join(" ", command) + "; see "
-                    + new File(directory.toFile(), "errors"));
+            throw new IllegalStateException("ended with " + process.exitValue() + ": " + String.join(" ", command) + "\n"
+                    + Files.readString(directory.resolve("errors")));
         }
         String[] seconds = said.split(" ");
         return new Timed((Double.parseDouble(seconds[0]) + Double.parseDouble(seconds[1])) * 1000, Double.parseDouble(seconds[2]) * 1000);
