@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -97,18 +96,24 @@ public final class Backups implements Closeable {
     static final int OWN_MTIME = 12;
     static final int COMMIT = 13;
     static final int TREE = 14;
-    private static final int FORMAT = 1;
+    private static final int FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
     private static final int SMALL = 1 << 18;
     /** Files up to this size are hashed when the session leaves them. */
     private static final int HASHED_WHEN_LEFT = 1 << 16;
-    /** At most one such hash per path in this time, after the first few. */
-    private static final long HASH_PAUSE_NS = 100_000_000L;
-    /** So many {@code left} of one path are written at once; later ones are collected. */
-    private static final int WRITTEN_AT_ONCE = 4;
-    private static final int COLLECTED = 512;
-    private static final long COLLECT_NS = 50_000_000L;
+    /** At most one such hash per path in this time, after the first few where times do not tell. */
+    private static final long HASH_PAUSE_NS = 1_000_000_000L;
+    /** So long one {@link #flush} may hash. */
+    private static final long HASHING_NS = 20_000_000L;
+    /**
+     * So many {@code left} of one path are written at once; later ones when the path has been at rest for {@link #REST_NS}. A path that
+     * is changed again and again costs no records: until it rests it counts as being changed.
+     */
+    private static final int WRITTEN_AT_ONCE = 2;
+    private static final long REST_NS = 100_000_000L;
+    /** Changes and looks in turn, each of which must get a time of its own, before a file system's times are taken to be exact. */
+    private static final int TIME_PROBES = 12;
     /** How often a file that changes while it is read is tried. */
     private static final int READ_ATTEMPTS = 3;
     private static final int NAME_MAX = 255;
@@ -130,8 +135,9 @@ public final class Backups implements Closeable {
     private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
-    private final LinkedHashSet<Entry> collected = new LinkedHashSet<>();
-    private long collectedSinceNs;
+    private final ArrayList<Entry> collected = new ArrayList<>();
+    /** st_dev of the file system whose times are known to be exact; 0 for none. */
+    private final long exactDev;
     private volatile Pack pack;
     private volatile State state = State.OPEN;
     private volatile boolean ending;
@@ -147,6 +153,7 @@ public final class Backups implements Closeable {
         this.sessionId = sessionId;
         this.readOnly = readOnly;
         this.lock = lock;
+        this.exactDev = probeTimes();
     }
 
     /**
@@ -375,6 +382,7 @@ public final class Backups implements Closeable {
         Entry e = entry(name);
         synchronized (e) {
             touch(e);
+            e.overlapped |= e.users > 0;
             e.users++;
         }
         if (e.recordEnd > pack.durable()) {
@@ -450,6 +458,7 @@ public final class Backups implements Closeable {
                     touch(e);
                 }
                 if (n == root) {
+                    e.overlapped = true;
                     e.users++;
                     e.withTree = true;
                 }
@@ -472,6 +481,11 @@ public final class Backups implements Closeable {
      * path and 100 ms.
      */
     public void left(byte[] path) {
+        left(path, -1);
+    }
+
+    /** {@link #left(byte[])} for a descriptor that is about to be closed; -1 for none. */
+    public void left(byte[] path, int fd) {
         Entry e = entries.get(new Name(path));
         if (e == null || e.role != Entry.TOUCHED || ending) {
             return;
@@ -482,20 +496,14 @@ public final class Backups implements Closeable {
                 e.users--;
             }
             if (e.users == 0) {
-                note(e);
+                note(e, fd);
+                e.overlapped = false;
                 tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
                 e.withTree = false;
             }
         }
         if (tree) {
             noteBelow(e.name);
-        }
-        long since;
-        synchronized (collected) {
-            since = collected.isEmpty() ? 0 : System.nanoTime() - collectedSinceNs;
-        }
-        if (since > COLLECT_NS) {
-            flush();
         }
     }
 
@@ -512,7 +520,7 @@ public final class Backups implements Closeable {
             adopt(root);
         } catch (IOException e) {
             // What cannot be listed stays unknown to the rollback, which then keeps it and says so.
-            flush();
+            flushAll();
         }
         left(path);
     }
@@ -523,7 +531,7 @@ public final class Backups implements Closeable {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
                 synchronized (e) {
                     if (e.users == 0 && e.left == null) {
-                        note(e);
+                        note(e, -1);
                     }
                 }
             }
@@ -550,29 +558,82 @@ public final class Backups implements Closeable {
             synchronized (e) {
                 if (e.role != Entry.TOUCHED) {
                     record(e, Entry.TOUCHED, FileState.absent(), -1);
-                    note(e);
+                    note(e, -1);
                 }
             }
             adopt(c);
         }
     }
 
-    /** Writes the {@code left} notes that were only collected so far (no fsync). Cheap when there are none; call it now and then. */
+    /**
+     * Writes the {@code left} notes of paths that have been at rest for a while (no fsync). Cheap when there are none; to be called several
+     * times a second.
+     */
     public void flush() {
-        Entry[] late;
+        flush(System.nanoTime() - REST_NS);
+    }
+
+    private void flushAll() {
+        flush(Long.MAX_VALUE);
+    }
+
+    /** @param before only those left before this System.nanoTime(); MAX_VALUE for all */
+    private void flush(long before) {
+        List<Entry> late = new ArrayList<>();
         synchronized (collected) {
-            if (collected.isEmpty()) {
-                return;
+            int kept = 0;
+            for (int i = 0; i < collected.size(); i++) {
+                Entry e = collected.get(i);
+                if (before == Long.MAX_VALUE || e.leftNs - before < 0) {
+                    late.add(e);
+                } else {
+                    collected.set(kept++, e);
+                }
             }
-            late = collected.toArray(new Entry[0]);
-            collected.clear();
+            collected.subList(kept, collected.size()).clear();
         }
-        for (Entry e : late) {
+        long start = System.nanoTime();
+        for (int i = 0; i < late.size(); i++) {
+            Entry e = late.get(i);
+            FileState left;
             synchronized (e) {
+                e.collected = false;
+                left = e.left;
+            }
+            byte[] sha = before != Long.MAX_VALUE && System.nanoTime() - start < HASHING_NS ? hash(e, left) : null;
+            synchronized (e) {
+                if (sha != null && e.left == left && unchanged(e, left)) {
+                    left(e, left.withSha(sha), e.leftAt);
+                    e.leftOnDisk = false;
+                }
                 if (e.left != null && !e.leftOnDisk) {
                     writeLeft(e);
                 }
             }
+        }
+    }
+
+    /** What a file that has come to rest holds, so that a later change of its times alone is not taken for other people's work (C32). */
+    private byte[] hash(Entry e, FileState left) {
+        long now = System.nanoTime();
+        if (left == null || left.kind != FileState.FILE || left.sha != null || left.size > HASHED_WHEN_LEFT
+                || e.hashedAtNs != 0 && now - e.hashedAtNs < HASH_PAUSE_NS || !unchanged(e, left)) {
+            return null;
+        }
+        e.hashedAtNs = now;
+        try {
+            return Sha256.of(files.path(e.name.bytes));
+        } catch (IOException gone) {
+            return null;
+        }
+    }
+
+    private boolean unchanged(Entry e, FileState left) {
+        try {
+            long[] now = files.status(e.name.bytes);
+            return now != null && left.is(now);
+        } catch (IOException unknown) {
+            return false;
         }
     }
 
@@ -586,7 +647,7 @@ public final class Backups implements Closeable {
         if (readOnly) {
             throw new IllegalStateException("session " + sessionId + " was opened for reading");
         }
-        flush();
+        flushAll();
         ending = true;
         Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN);
         RollbackReport report = state == State.ROLLED_BACK || pack == null ? rollback.report(pack == null || state == State.ROLLED_BACK) : rollback.run();
@@ -613,14 +674,14 @@ public final class Backups implements Closeable {
                 synchronized (e) {
                     if (e.role == Entry.TOUCHED && (e.left == null || e.users > 0)) {
                         e.users = 0;
-                        note(e);
+                        note(e, -1);
                     }
                     if (e.ownMtime != 0) {
                         append(OWN_MTIME, named(e.name.bytes, 8).putLong(e.ownMtime));
                     }
                 }
             }
-            flush();
+            flushAll();
         }
         ending = true;
         pack.sync(append(END, new byte[] {(byte) as.ordinal()}));
@@ -694,7 +755,7 @@ public final class Backups implements Closeable {
     @Override
     public void close() throws IOException {
         if (!readOnly) {
-            flush();
+            flushAll();
         }
         Pack p = pack;
         if (p != null) {
@@ -757,8 +818,10 @@ public final class Backups implements Closeable {
     private void touch(Entry e) throws IOException {
         running();
         if (e.role == Entry.TOUCHED) {
-            if (e.left != null) {
-                if (foreign(e, FileState.look(files, e.name))) {
+            FileState was = e.left;
+            if (was != null) {
+                long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
+                if ((now == null || !was.is(now)) && foreign(e, FileState.look(files, e.name))) {
                     e.superseded();
                     take(e, Entry.TOUCHED);
                 } else if (e.leftOnDisk) {
@@ -854,7 +917,7 @@ public final class Backups implements Closeable {
         }
         for (int attempt = 1; ; attempt++) {
             Path path = files.path(e.name.bytes);
-            FileState now = FileState.look(files, e.name, path);
+            FileState now = look(e.name);
             if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && movedHere(e.name, now)) {
                 e.moved = true;
                 now = FileState.absent();
@@ -918,7 +981,7 @@ public final class Backups implements Closeable {
     }
 
     private void stable(Name name, FileState before, Path path) throws IOException {
-        FileState after = FileState.look(files, name, path);
+        FileState after = FileState.look(files, name);
         if (!after.sameStat(before)) {
             throw new Pack.Unstable("size or times changed");
         }
@@ -1027,7 +1090,11 @@ public final class Backups implements Closeable {
     }
 
     private void left(Entry e, FileState now) {
-        e.left(now, order.incrementAndGet());
+        left(e, now, order.incrementAndGet());
+    }
+
+    private void left(Entry e, FileState now, long at) {
+        e.left(now, at);
         if (now.kind != FileState.ABSENT) {
             known.put(now.ino, now);
         }
@@ -1102,18 +1169,18 @@ public final class Backups implements Closeable {
 
     // --- what was left
 
-    /** Holds e. */
-    private void note(Entry e) {
+    /** Holds e. {@code fd}: a descriptor opened on it that is about to be closed, or -1. */
+    private void note(Entry e, int fd) {
         FileState now;
+        FileState before = e.prior == null ? e.image : e.prior;
         try {
-            Path path = files.path(e.name.bytes);
-            now = FileState.look(files, e.name, path);
+            now = look(e, fd);
             if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
-                long at = System.nanoTime();
-                if (e.leftCount < WRITTEN_AT_ONCE || at - e.hashedAtNs > HASH_PAUSE_NS) {
-                    e.hashedAtNs = at;
-                    byte[] sha = Sha256.of(path);
-                    if (FileState.look(files, e.name, path).sameStat(now)) {
+                // the first time it is little against the image that was just made durable
+                if (e.leftCount < WRITTEN_AT_ONCE || now.racy() && System.nanoTime() - e.hashedAtNs > HASH_PAUSE_NS) {
+                    e.hashedAtNs = System.nanoTime();
+                    byte[] sha = Sha256.of(files.path(e.name.bytes));
+                    if (FileState.look(files, e.name).sameStat(now)) {
                         now = now.withSha(sha);
                     }
                 }
@@ -1122,29 +1189,73 @@ public final class Backups implements Closeable {
             e.left = null;
             return;
         }
-        FileState before = e.prior == null ? e.image : e.prior;
         boolean sameName = now.kind == FileState.ABSENT ? before.kind == FileState.ABSENT : now.sameInode(before);
         left(e, now);
-        e.leftCount++;
-        if (!sameName || e.moved) {
+        if (!sameName || e.moved || e.overlapped) {
             e.moved = false;
             index(now, e);
             noteParent(e.name.parent());
         }
-        if (e.leftCount <= WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE) {
+        if (e.leftCount < WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE) {
+            e.leftCount++;
             writeLeft(e);
-            return;
-        }
-        boolean full;
-        synchronized (collected) {
-            if (collected.isEmpty()) {
-                collectedSinceNs = System.nanoTime();
+            if (now.sha != null || now.kind != FileState.FILE || now.size > HASHED_WHEN_LEFT) {
+                return;
             }
-            collected.add(e);
-            full = collected.size() > COLLECTED;
         }
-        if (full) {
-            writeLeft(e);
+        e.leftNs = System.nanoTime();
+        if (!e.collected) {
+            e.collected = true;
+            synchronized (collected) {
+                collected.add(e);
+            }
+        }
+    }
+
+    /** By the descriptor where it surely is what the name leads to: asking it costs half. */
+    private FileState look(Entry e, int fd) throws IOException {
+        if (fd >= 0 && !e.overlapped) {
+            long taken = FileState.now();
+            long[] s = files.status(fd);
+            if (s != null && s[HostFiles.NLINK] == 1 && (s[HostFiles.MODE] & FileState.TYPE_BITS) == FileState.FILE_BITS) {
+                return FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
+            }
+        }
+        return look(e.name);
+    }
+
+    private FileState look(Name name) throws IOException {
+        FileState s = FileState.look(files, name);
+        return s.kind != FileState.ABSENT && isExact(s.dev) ? s.exact() : s;
+    }
+
+    /**
+     * Whether the kernel gives each change after a look a time of its own there (multigrain times: Linux 6.13, on ext4, xfs, btrfs and
+     * tmpfs). Known only for the file system that klock's own files are on, by trying; elsewhere hashes decide.
+     */
+    private boolean isExact(long dev) {
+        return dev == exactDev;
+    }
+
+    /** On the thread that opens the session: an interrupt would close the lock's channel, and with it give up the lock. */
+    private long probeTimes() {
+        if (readOnly || lock == null) {
+            return 0;
+        }
+        byte[] name = files.name(directory.resolve("lock"));
+        try {
+            long[] last = null;
+            for (int i = 0; i < TIME_PROBES; i++) {
+                lock.write(ByteBuffer.wrap(new byte[] {(byte) i}), 0);
+                long[] now = files.status(name);
+                if (now == null || last != null && (last[HostFiles.MTIME] == now[HostFiles.MTIME] || last[HostFiles.CTIME] == now[HostFiles.CTIME])) {
+                    return 0;
+                }
+                last = now;
+            }
+            return last[HostFiles.DEV];
+        } catch (IOException e) {
+            return 0;
         }
     }
 

@@ -621,7 +621,7 @@ final class Rollback {
                 p.outcome = Outcome.RESTORED;
                 return;
             }
-            FileState now = FileState.look(files, e.name, path);
+            FileState now = FileState.look(files, e.name);
             boolean joins = image.kind == FileState.FILE && image.nlink > 1 && !now.sameInode(image);
             if (joins && !second) {
                 return;
@@ -868,7 +868,7 @@ final class Rollback {
         try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
             for (Path child : list) {
                 Name name = directory.child(files.name(child.getFileName()));
-                FileState state = FileState.look(files, name, child);
+                FileState state = FileState.look(files, name);
                 if (state.kind == FileState.FILE && !byName.containsKey(name)) {
                     strangers.putIfAbsent(state.ino, name);
                 } else if (state.kind == FileState.DIRECTORY && deep) {
@@ -917,7 +917,7 @@ final class Rollback {
                 return;
             }
             Path path = files.path(p.e.name.bytes);
-            FileState now = FileState.look(files, p.e.name, path);
+            FileState now = FileState.look(files, p.e.name);
             if (now.kind != FileState.DIRECTORY) {
                 return;
             }
@@ -941,7 +941,7 @@ final class Rollback {
 
     /** @param now null for a file just made with mode 0600 */
     private void metadata(Plan p, Path path, FileState image, FileState now) throws IOException {
-        FileState before = now != null ? now : FileState.look(files, new Name(files.name(path)), path);
+        FileState before = now != null ? now : FileState.look(files, new Name(files.name(path)));
         boolean owned = owner(p, path, image, before);
         if (image.kind != FileState.LINK) {
             chmod(path, owned ? image.mode : image.mode & 01777);

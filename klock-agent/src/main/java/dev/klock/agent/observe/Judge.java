@@ -690,7 +690,7 @@ final class Judge {
     /** The descriptor of a file that was opened for writing on {@code target} is about to be closed. */
     void closing(Target target, int fd) {
         descriptors.closed(fd);
-        images.left(target.bytes());
+        images.left(target.bytes(), fd);
     }
 
     private void made(Target target, boolean tree) {
