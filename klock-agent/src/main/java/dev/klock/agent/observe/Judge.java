@@ -160,6 +160,13 @@ final class Judge {
             }
             return;
         }
+        if (predicate == DEPENDS_ON && !target.isProtected() && Causes.isListingMounts()) {
+            target.allowCause(Predicate.DEPENDS_ON.bit());
+            if (target.counted(predicate)) {
+                trail.first(target, Predicate.DEPENDS_ON, Target.BASELINE, requested);
+            }
+            return;
+        }
         if (isRecorderFile(target) && Causes.isFlightRecorder()) {
             target.allowCause(Cover.ALL);
             if (target.counted(predicate)) {
