@@ -79,7 +79,7 @@ public final class Agent {
         Mode mode = launch.options().mode();
         HookTable table = HookTable.forRelease(Runtime.version().feature());
         if (!table.isListed()) {
-            audit(table, mode, launch.environment());
+            audit(table, mode, cache);
         }
         Manifest manifest = launch.manifest();
         Home home = Home.open(launch.home());
@@ -132,8 +132,8 @@ public final class Agent {
     }
 
     /** A release that nobody has fitted the hook table to may still be held by it: that is proven once for each build, or refused (K6-1). */
-    private static void audit(HookTable table, Mode mode, LaunchEnvironment environment) throws UsageException {
-        String fault = PassedAudits.fault(table, Cache.directory(environment));
+    private static void audit(HookTable table, Mode mode, UserCache cache) throws UsageException {
+        String fault = PassedAudits.fault(table, cache);
         if (fault != null) {
             String line = "hooks for Java " + table.release() + " do not hold on Java " + Runtime.version() + ": " + fault;
             if (mode.denies()) {
