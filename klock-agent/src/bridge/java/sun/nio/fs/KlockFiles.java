@@ -5,10 +5,10 @@ import java.nio.file.FileSystems;
 import java.nio.file.Path;
 
 /** {@link HostFiles} by the JDK's own calls, which take bytes. */
-final class KlockFiles implements HostFiles {
+public final class KlockFiles implements HostFiles {
     private final UnixFileSystem system = (UnixFileSystem) FileSystems.getDefault();
 
-    KlockFiles() {
+    public KlockFiles() {
     }
 
     @Override

@@ -114,7 +114,7 @@ public final class Agent {
         if (manifest != null && mode != Mode.LEARN) {
             take(leases, Leases.wanted(manifest, resolver), launch, images);
         }
-        bridge.connect(instrumentation, observer, fence);
+        bridge.connect(observer, fence);
         // what klock does on this thread between the first hook and main is not the program's
         observer.enter();
         Installation installation = Installation.install(instrumentation, table, session, cache);

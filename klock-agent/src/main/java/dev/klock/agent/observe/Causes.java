@@ -32,6 +32,11 @@ final class Causes {
         return walk(new LoaderSearch());
     }
 
+    /** Whether the flight recorder does something by itself: no class of the program stands between. */
+    static boolean isFlightRecorder() {
+        return walk(new RecorderSearch());
+    }
+
     /** Whether a module of the JDK, not the program, links native code. */
     static boolean isLinkedByTheJdk() {
         return walk(new LinkSearch());
@@ -65,6 +70,24 @@ final class Causes {
                 if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader")) {
                     return Boolean.TRUE;
                 }
+            }
+            return Boolean.FALSE;
+        }
+    }
+
+    private static final class RecorderSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            Module base = Object.class.getModule();
+            ClassLoader own = Causes.class.getClassLoader();
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                Class<?> c = i.next().getDeclaringClass();
+                if (c.getClassLoader() == own || c.getModule() == base) {
+                    continue;
+                }
+                return c.getClassLoader() == null && "jdk.jfr".equals(c.getModule().getName())
+                        && c.getPackageName().startsWith("jdk.jfr.internal");
             }
             return Boolean.FALSE;
         }
