@@ -25,6 +25,7 @@ final class Verbs {
             new Row("validate", new Validate(terminal, environment)),
             new Row("check", new Check(terminal, environment)),
             new Row("sessions", new Sessions(terminal, environment)),
+            new Row("recover", new Recover(terminal, environment, instrumentation)),
             new Row("config", new Config(terminal, environment)),
             new Row("baseline", new BaselineVerb(terminal, environment)),
             new Row("doctor", new Doctor(terminal, environment)),

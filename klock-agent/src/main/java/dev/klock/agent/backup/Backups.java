@@ -140,6 +140,7 @@ public final class Backups implements Closeable {
     private final long exactDev;
     private volatile Pack pack;
     private volatile State state = State.OPEN;
+    private volatile boolean restoredAfterCrash = true;
     private volatile boolean ending;
     /** A rollback was begun before, and files it wrote beside their places may be left. */
     boolean begun;
@@ -207,7 +208,7 @@ public final class Backups implements Closeable {
         List<Path> directories = new ArrayList<>();
         try (DirectoryStream<Path> list = Files.newDirectoryStream(sessions)) {
             for (Path p : list) {
-                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS)) {
+                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS) && !p.getFileName().toString().startsWith(".")) {
                     directories.add(p);
                 }
             }
@@ -262,6 +263,67 @@ public final class Backups implements Closeable {
             HELD.remove(key);
             throw e;
         }
+    }
+
+    /**
+     * Where sessions that have changed something and not ended are named, so that a start finds the crashed ones without looking through
+     * all that ever were. A session id never becomes a name with a leading dot.
+     */
+    private static Path openSessions(Path sessions) {
+        return sessions.resolve(".open");
+    }
+
+    /** Durable before the first image is. */
+    private void markOpen() throws IOException {
+        Path open = openSessions(directory.getParent());
+        if (makeDirectory(open)) {
+            Pack.syncDirectory(directory.getParent());
+        }
+        try {
+            Files.createFile(open.resolve(directory.getFileName()), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileAlreadyExistsException marked) {
+            return;
+        }
+        Pack.syncDirectory(open);
+    }
+
+    /** After the end is durable; a mark that stays only makes the next start look. */
+    private void unmarkOpen() {
+        try {
+            Files.deleteIfExists(openSessions(directory.getParent()).resolve(directory.getFileName()));
+        } catch (IOException stays) {
+            return;
+        }
+    }
+
+    /** The sessions of {@code home} that are marked as running: live or crashed. Costs one listing, nothing where there are none. */
+    static List<String> marked(Path home) {
+        String[] names = openSessions(home.resolve("backups")).toFile().list();
+        List<String> ids = new ArrayList<>();
+        if (names != null) {
+            Arrays.sort(names);
+            for (String name : names) {
+                ids.add(sessionId(name));
+            }
+        }
+        return ids;
+    }
+
+    static Path directory(Path home, String sessionId) throws IOException {
+        return home.resolve("backups").resolve(fileName(sessionId));
+    }
+
+    static Path mark(Path home, String sessionId) throws IOException {
+        return openSessions(home.resolve("backups")).resolve(fileName(sessionId));
+    }
+
+    /** Opens a session that has crashed; null if some process, this one included, holds it, or there is none of that name. */
+    static Backups openCrashed(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || live(directory)) {
+            return null;
+        }
+        return hold(home, sessionId, directory, files);
     }
 
     private static boolean live(Path directory) throws IOException {
@@ -654,6 +716,9 @@ public final class Backups implements Closeable {
         if (report.complete() && state != State.ROLLED_BACK) {
             state = State.ROLLED_BACK;
         }
+        if (state == State.ROLLED_BACK) {
+            unmarkOpen();
+        }
         return report;
     }
 
@@ -684,8 +749,33 @@ public final class Backups implements Closeable {
             flushAll();
         }
         ending = true;
-        pack.sync(append(END, new byte[] {(byte) as.ordinal()}));
+        pack().sync(append(END, new byte[] {(byte) as.ordinal()}));
         state = as;
+        unmarkOpen();
+    }
+
+    /**
+     * Says, before anything is imaged, whether a crash of this session means that its changes are undone (strict: the default) or that they
+     * stay, with their images (the modes in which the program goes on after a violation).
+     */
+    public void restoredAfterCrash(boolean restored) {
+        restoredAfterCrash = restored;
+    }
+
+    /** See {@link #restoredAfterCrash(boolean)}; true too when a rollback had begun. */
+    boolean isRestoredAfterCrash() {
+        return restoredAfterCrash || begun;
+    }
+
+    /** A crashed session's changes stay; what its last ones left is not known, and is not looked at now: others may have come since. */
+    void keepCrashed() throws IOException {
+        if (state == State.OPEN) {
+            if (pack != null) {
+                pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal()}));
+            }
+            state = State.KEPT;
+        }
+        unmarkOpen();
     }
 
     /** The paths recorded so far, sorted. Those with {@link Image#touched} are what a rollback cares for. */
@@ -1298,8 +1388,9 @@ public final class Backups implements Closeable {
                 Pack fresh = Pack.create(directory.resolve("pack"));
                 Pack.syncDirectory(directory.getParent());
                 byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
-                byte[] head = new byte[12 + id.length];
-                ByteBuffer.wrap(head).putInt(FORMAT).putLong(System.currentTimeMillis()).put(id);
+                byte[] head = new byte[13 + id.length];
+                ByteBuffer.wrap(head).putInt(FORMAT).putLong(System.currentTimeMillis()).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
+                markOpen();
                 fresh.append(BEGIN, head, null, 0);
                 pack = fresh;
             }
@@ -1399,6 +1490,8 @@ public final class Backups implements Closeable {
                     if (in.getInt() != FORMAT) {
                         throw new IOException(directory + " was written by another version of klock");
                     }
+                    in.getLong();
+                    restoredAfterCrash = in.get() != 0;
                     break;
                 case SCOPE:
                     scopes.add(path(in));
