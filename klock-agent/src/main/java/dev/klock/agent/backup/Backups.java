@@ -140,6 +140,10 @@ public final class Backups implements Closeable {
     private final long exactDev;
     private volatile Pack pack;
     private volatile State state = State.OPEN;
+    private volatile boolean restoredAfterCrash = true;
+    private volatile long startedMs;
+    /** This session's entry in {@link #HELD}. */
+    private String heldAs;
     private volatile boolean ending;
     /** A rollback was begun before, and files it wrote beside their places may be left. */
     boolean begun;
@@ -186,6 +190,15 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** Opens a session that has ended, for {@link #rollback(Undo)}. @throws NoSuchFileException if there is none of that name */
+    public static Backups reopen(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+            throw new NoSuchFileException(directory.toString(), null, "no such session");
+        }
+        return hold(home, sessionId, directory, files);
+    }
+
     /** Opens a session's backups for reading, whoever holds it. {@link #image} and {@link #rollback} refuse. */
     public static Backups read(Path home, String sessionId, HostFiles files) throws IOException {
         Path directory = home.resolve("backups").resolve(fileName(sessionId));
@@ -207,7 +220,7 @@ public final class Backups implements Closeable {
         List<Path> directories = new ArrayList<>();
         try (DirectoryStream<Path> list = Files.newDirectoryStream(sessions)) {
             for (Path p : list) {
-                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS)) {
+                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS) && !p.getFileName().toString().startsWith(".")) {
                     directories.add(p);
                 }
             }
@@ -221,14 +234,80 @@ public final class Backups implements Closeable {
                 for (Entry e : b.entries.values()) {
                     touched += e.role == Entry.TOUCHED ? 1 : 0;
                 }
-                found.add(new Session(id, b.state, live, touched, b.pack == null ? 0 : b.pack.end(), Files.getLastModifiedTime(p).toMillis()));
+                found.add(new Session(id, b.state, live, touched, b.pack == null ? 0 : b.pack.end(), b.startedMs));
             }
         }
         return found;
     }
 
-    /** One session of a home. {@code live}: some process holds it; {@code bytes}: size of its pack; {@code changedMs}: since the epoch. */
-    public record Session(String id, State state, boolean live, int touched, long bytes, long changedMs) {
+    /**
+     * One session of a home. {@code live}: some process holds it; {@code touched}: paths it changed; {@code bytes}: size of its pack;
+     * {@code startedMs}: when it first imaged something, since the epoch, 0 if it never did.
+     */
+    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs) {
+    }
+
+    /**
+     * Removes sessions that are over: first those begun before {@code beforeMs}, then the oldest of the others until all together take at
+     * most {@code maxBytes}. Never one that some process holds, nor one that crashed and is not recovered yet.
+     *
+     * @return the removed ones, oldest first
+     */
+    public static List<Session> prune(Path home, long beforeMs, long maxBytes, HostFiles files) throws IOException {
+        List<Session> all = sessions(home, files);
+        all.sort(java.util.Comparator.comparingLong(Session::startedMs));
+        long bytes = 0;
+        for (Session s : all) {
+            bytes += s.bytes;
+        }
+        List<Session> removed = new ArrayList<>();
+        for (Session s : all) {
+            if (s.live || s.state == State.OPEN && s.startedMs != 0 || s.startedMs >= beforeMs && bytes <= maxBytes) {
+                continue;
+            }
+            if (remove(home, s.id, files)) {
+                bytes -= s.bytes;
+                removed.add(s);
+            }
+        }
+        return removed;
+    }
+
+    private static boolean remove(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        Path away = directory.resolveSibling(".pruned-" + directory.getFileName());
+        Backups held;
+        try {
+            held = hold(home, sessionId, directory, files);
+        } catch (IOException inUse) {
+            return false;
+        }
+        try {
+            Files.move(directory, away);
+        } finally {
+            held.pack = held.pack == null ? null : closed(held.pack);
+            held.lock.close();
+            HELD.remove(held.heldAs);
+        }
+        Files.walkFileTree(away, new java.nio.file.SimpleFileVisitor<Path>() {
+            @Override
+            public java.nio.file.FileVisitResult visitFile(Path file, java.nio.file.attribute.BasicFileAttributes a) throws IOException {
+                Files.delete(file);
+                return java.nio.file.FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public java.nio.file.FileVisitResult postVisitDirectory(Path d, IOException e) throws IOException {
+                Files.delete(d);
+                return java.nio.file.FileVisitResult.CONTINUE;
+            }
+        });
+        return true;
+    }
+
+    private static Pack closed(Pack pack) throws IOException {
+        pack.close();
+        return null;
     }
 
     private static Path sessions(Path home) throws IOException {
@@ -253,6 +332,7 @@ public final class Backups implements Closeable {
                 throw new IOException("session " + sessionId + " is in use by another process");
             }
             Backups b = new Backups(home, sessionId, directory, files, false, lock);
+            b.heldAs = key;
             b.replay(true);
             return b;
         } catch (IOException | RuntimeException e) {
@@ -262,6 +342,67 @@ public final class Backups implements Closeable {
             HELD.remove(key);
             throw e;
         }
+    }
+
+    /**
+     * Where sessions that have changed something and not ended are named, so that a start finds the crashed ones without looking through
+     * all that ever were. A session id never becomes a name with a leading dot.
+     */
+    private static Path openSessions(Path sessions) {
+        return sessions.resolve(".open");
+    }
+
+    /** Durable before the first image is. */
+    private void markOpen() throws IOException {
+        Path open = openSessions(directory.getParent());
+        if (makeDirectory(open)) {
+            Pack.syncDirectory(directory.getParent());
+        }
+        try {
+            Files.createFile(open.resolve(directory.getFileName()), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileAlreadyExistsException marked) {
+            return;
+        }
+        Pack.syncDirectory(open);
+    }
+
+    /** After the end is durable; a mark that stays only makes the next start look. */
+    private void unmarkOpen() {
+        try {
+            Files.deleteIfExists(openSessions(directory.getParent()).resolve(directory.getFileName()));
+        } catch (IOException stays) {
+            return;
+        }
+    }
+
+    /** The sessions of {@code home} that are marked as running: live or crashed. Costs one listing, nothing where there are none. */
+    static List<String> marked(Path home) {
+        String[] names = openSessions(home.resolve("backups")).toFile().list();
+        List<String> ids = new ArrayList<>();
+        if (names != null) {
+            Arrays.sort(names);
+            for (String name : names) {
+                ids.add(sessionId(name));
+            }
+        }
+        return ids;
+    }
+
+    static Path directory(Path home, String sessionId) throws IOException {
+        return home.resolve("backups").resolve(fileName(sessionId));
+    }
+
+    static Path mark(Path home, String sessionId) throws IOException {
+        return openSessions(home.resolve("backups")).resolve(fileName(sessionId));
+    }
+
+    /** Opens a session that has crashed; null if some process, this one included, holds it, or there is none of that name. */
+    static Backups openCrashed(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || live(directory)) {
+            return null;
+        }
+        return hold(home, sessionId, directory, files);
     }
 
     private static boolean live(Path directory) throws IOException {
@@ -644,15 +785,29 @@ public final class Backups implements Closeable {
      * holds none of the program's locks; durable on return if {@link RollbackReport#complete}.
      */
     public synchronized RollbackReport rollback() {
+        return rollback(Undo.ALL);
+    }
+
+    /**
+     * {@link #rollback()} as a user asks for it afterwards: of a part, as a mere list, or with what others changed put aside instead of
+     * left in place. Only a whole one that was carried out ends the session as {@link State#ROLLED_BACK}.
+     */
+    public synchronized RollbackReport rollback(Undo undo) {
         if (readOnly) {
             throw new IllegalStateException("session " + sessionId + " was opened for reading");
         }
         flushAll();
         ending = true;
-        Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN);
-        RollbackReport report = state == State.ROLLED_BACK || pack == null ? rollback.report(pack == null || state == State.ROLLED_BACK) : rollback.run();
-        if (report.complete() && state != State.ROLLED_BACK) {
+        Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN, undo);
+        if (pack == null || state == State.ROLLED_BACK && !undo.force()) {
+            return rollback.report(true);
+        }
+        RollbackReport report = rollback.run();
+        if (undo.whole() && report.complete() && state != State.ROLLED_BACK) {
             state = State.ROLLED_BACK;
+        }
+        if (state == State.ROLLED_BACK) {
+            unmarkOpen();
         }
         return report;
     }
@@ -684,8 +839,33 @@ public final class Backups implements Closeable {
             flushAll();
         }
         ending = true;
-        pack.sync(append(END, new byte[] {(byte) as.ordinal()}));
+        pack().sync(append(END, new byte[] {(byte) as.ordinal()}));
         state = as;
+        unmarkOpen();
+    }
+
+    /**
+     * Says, before anything is imaged, whether a crash of this session means that its changes are undone (strict: the default) or that they
+     * stay, with their images (the modes in which the program goes on after a violation).
+     */
+    public void restoredAfterCrash(boolean restored) {
+        restoredAfterCrash = restored;
+    }
+
+    /** See {@link #restoredAfterCrash(boolean)}; true too when a rollback had begun. */
+    boolean isRestoredAfterCrash() {
+        return restoredAfterCrash || begun;
+    }
+
+    /** A crashed session's changes stay; what its last ones left is not known, and is not looked at now: others may have come since. */
+    void keepCrashed() throws IOException {
+        if (state == State.OPEN) {
+            if (pack != null) {
+                pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal()}));
+            }
+            state = State.KEPT;
+        }
+        unmarkOpen();
     }
 
     /** The paths recorded so far, sorted. Those with {@link Image#touched} are what a rollback cares for. */
@@ -763,7 +943,7 @@ public final class Backups implements Closeable {
         }
         if (lock != null) {
             lock.close();
-            HELD.remove(directory.toRealPath().toString());
+            HELD.remove(heldAs);
         }
     }
 
@@ -1298,8 +1478,10 @@ public final class Backups implements Closeable {
                 Pack fresh = Pack.create(directory.resolve("pack"));
                 Pack.syncDirectory(directory.getParent());
                 byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
-                byte[] head = new byte[12 + id.length];
-                ByteBuffer.wrap(head).putInt(FORMAT).putLong(System.currentTimeMillis()).put(id);
+                byte[] head = new byte[13 + id.length];
+                startedMs = System.currentTimeMillis();
+                ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
+                markOpen();
                 fresh.append(BEGIN, head, null, 0);
                 pack = fresh;
             }
@@ -1399,6 +1581,8 @@ public final class Backups implements Closeable {
                     if (in.getInt() != FORMAT) {
                         throw new IOException(directory + " was written by another version of klock");
                     }
+                    startedMs = in.getLong();
+                    restoredAfterCrash = in.get() != 0;
                     break;
                 case SCOPE:
                     scopes.add(path(in));
