@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /** Whole accesses of the JDK to declared files, as a program makes them; run in a JVM with klock and in one without. */
 @State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
+@BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class Accesses {
     private static final int FRAMES_OF_JMH = 15;

@@ -8,10 +8,12 @@ import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.infra.Blackhole;
 
 /**
  * The check alone, without the system call behind it, whose own time varies by more than the check takes: the static call that woven code
@@ -20,11 +22,14 @@ import org.openjdk.jmh.annotations.State;
  * <p>Needs {@code --add-exports java.base/sun.nio.fs=ALL-UNNAMED}, which no program has by itself.
  */
 @State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
+@BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class Checks {
     /** {@code Op.OPEN_READ} and {@code Op.OPEN_FLAGS}, as woven code passes them. */
     private static final int OPEN_READ = 0;
+    /** Checks in one sample: reading the clock takes as long as several. */
+    private static final int TIMES = 1000;
+
     private static final int OPEN_FLAGS = 3;
     private static final MethodHandle NAME = find("name", String.class);
     private static final MethodHandle PATH = find("path", Path.class);
@@ -62,29 +67,41 @@ public class Checks {
 
     /** The same String again and again. */
     @Benchmark
+    @OperationsPerInvocation(TIMES)
     public void repeated() throws Throwable {
-        NAME.invokeExact(OPEN_READ, name, 0);
+        for (int i = 0; i < TIMES; i++) {
+            NAME.invokeExact(OPEN_READ, name, 0);
+        }
     }
 
     /** A String nobody has seen, whose hash is not known; making it is in the time without klock too. */
     @Benchmark
-    public Object freshString() throws Throwable {
-        String fresh = new String(latin1, java.nio.charset.StandardCharsets.ISO_8859_1);
-        NAME.invokeExact(OPEN_READ, fresh, 0);
-        return fresh;
+    @OperationsPerInvocation(TIMES)
+    public void freshString(Blackhole hole) throws Throwable {
+        for (int i = 0; i < TIMES; i++) {
+            String fresh = new String(latin1, java.nio.charset.StandardCharsets.ISO_8859_1);
+            hole.consume(fresh);
+            NAME.invokeExact(OPEN_READ, fresh, 0);
+        }
     }
 
     /** The same Path object. */
     @Benchmark
+    @OperationsPerInvocation(TIMES)
     public void repeatedPath() throws Throwable {
-        PATH.invokeExact(OPEN_FLAGS, path, 0);
+        for (int i = 0; i < TIMES; i++) {
+            PATH.invokeExact(OPEN_FLAGS, path, 0);
+        }
     }
 
     /** A Path object nobody has seen. */
     @Benchmark
-    public Object freshPath() throws Throwable {
-        Path fresh = parent.resolve("kibibyte");
-        PATH.invokeExact(OPEN_FLAGS, fresh, 0);
-        return fresh;
+    @OperationsPerInvocation(TIMES)
+    public void freshPath(Blackhole hole) throws Throwable {
+        for (int i = 0; i < TIMES; i++) {
+            Path fresh = parent.resolve("kibibyte");
+            hole.consume(fresh);
+            PATH.invokeExact(OPEN_FLAGS, fresh, 0);
+        }
     }
 }

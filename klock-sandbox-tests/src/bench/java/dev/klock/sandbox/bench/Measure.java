@@ -111,7 +111,7 @@ public final class Measure {
     private static String source(int i) {
         StringBuilder text = new StringBuilder("import java.util.*;\nimport java.util.function.*;\n\npublic class Generated" + i
                 + " implements Supplier<Map<String, List<Integer>>> {\n    private final Map<String, List<Integer>> all = new TreeMap<>();\n\n");
-        for (int method = 0; method < 20; method++) {
+        for (int method = 0; method < 8; method++) {
             text.append("    public int method").append(method).append("(List<String> names, int base) {\n"
                     + "        int sum = base;\n        for (String name : names) {\n"
                     + "            all.computeIfAbsent(name, n -> new ArrayList<>()).add(name.length() + sum(sum, ").append(method)
@@ -209,7 +209,7 @@ public final class Measure {
     }
 
     private void access() throws Exception {
-        say("\n### Allowed accesses, mean of %d rounds\n\n| JDK | access | depth | without ns | with klock ns | added ns | added | allocated B: without | with |\n"
+        say("\n### Allowed accesses, median operation, mean of %d rounds\n\n| JDK | access | depth | without ns | with klock ns | added ns | added | allocated B: without | with |\n"
                 + "|---|---|---|---|---|---|---|---|---|\n", ROUNDS);
         for (Jdk jdk : Jdks.all()) {
             for (String name : CHECKS) {
@@ -261,13 +261,14 @@ public final class Measure {
             for (String line : csv.subList(1, csv.size())) {
                 String[] cells = line.replace("\"", "").split(",");
                 String kind = cells[0].contains(":") ? cells[0].substring(cells[0].indexOf(':') + 1) : "";
-                sums.merge(kind.replace("·", ""), Double.parseDouble(cells[4]), Double::sum);
+                // half of all operations were as fast as this or faster: the mean would tell of the machine's other work
+                sums.merge(kind.endsWith("p0.50") ? "median" : kind.replace("·", ""), Double.parseDouble(cells[4]), Double::sum);
             }
             results++;
         }
 
         double ns() {
-            return sums.get("") / results;
+            return sums.get("median") / results;
         }
 
         double bytes() {
