@@ -65,6 +65,11 @@ final class Images implements PreImages {
     }
 
     @Override
+    public void left(byte[] path, int fd) {
+        backups.left(path, fd);
+    }
+
+    @Override
     public void beforeChild(byte[] program, byte[] directory, List<Line> effects) throws IOException {
         if (effects == null) {
             beforeTree(directory);

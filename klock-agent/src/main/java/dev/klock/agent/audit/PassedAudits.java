@@ -28,7 +28,7 @@ public final class PassedAudits {
     public static String fault(HookTable table, UserCache cache) {
         try {
             byte[] build = build();
-            String name = UserCache.name("audit", System.getProperty("java.home"));
+            String name = cache == null ? null : cache.name("audit", System.getProperty("java.home"));
             if (cache != null && Arrays.equals(cache.get(name), build)) {
                 return null;
             }

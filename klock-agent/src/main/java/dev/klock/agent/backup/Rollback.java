@@ -108,6 +108,8 @@ final class Rollback {
     private final HostFiles files;
     private final Map<Name, Entry> entries;
     private final boolean crashed;
+    private final Undo undo;
+    private final Name only;
     private final List<Plan> plans = new ArrayList<>();
     private final Map<Name, Plan> byName = new HashMap<>();
     private final Map<Long, Plan> openInodes = new HashMap<>();
@@ -119,7 +121,9 @@ final class Rollback {
     private final Set<Name> changed = new TreeSet<>();
     private int verified;
 
-    Rollback(Backups backups, Map<Name, Entry> entries, boolean crashed) {
+    Rollback(Backups backups, Map<Name, Entry> entries, boolean crashed, Undo undo) {
+        this.undo = undo;
+        this.only = undo.only() == null ? null : new Name(undo.only());
         this.backups = backups;
         this.files = backups.files;
         this.entries = entries;
@@ -141,7 +145,8 @@ final class Rollback {
         List<Entry> sorted = backups.sorted();
         for (int i = 0; i < sorted.size(); i++) {
             Entry e = sorted.get(i);
-            if (e.role == Entry.TOUCHED || e.role == Entry.IMPLIED) {
+            boolean wanted = only == null || e.name.equals(only) || e.name.below(only) || e.role == Entry.IMPLIED && only.below(e.name);
+            if (wanted && (e.role == Entry.TOUCHED || e.role == Entry.IMPLIED)) {
                 Plan p = new Plan(e, i);
                 plans.add(p);
                 byName.put(e.name, p);
@@ -151,6 +156,9 @@ final class Rollback {
         for (Plan p : plans) {
             decide(p);
         }
+        if (undo.dry()) {
+            return foretold();
+        }
         noteDecisions();
         unlock();
         for (int i = plans.size() - 1; i >= 0; i--) {
@@ -159,8 +167,12 @@ final class Rollback {
         for (Plan p : plans) {
             make(p);
         }
+        int n = 0;
         for (Plan p : plans) {
             write(p, false);
+            if (undo.progress() != null) {
+                undo.progress().done(++n, plans.size());
+            }
         }
         settle();
         for (Plan p : plans) {
@@ -215,7 +227,7 @@ final class Rollback {
             return;
         }
         FileState now = p.now;
-        if (e.outcome != null && e.outcome.outcome() != Outcome.FAILED) {
+        if (e.outcome != null && e.outcome.outcome() != Outcome.FAILED && !(undo.force() && e.outcome.outcome() == Outcome.KEPT_THEIRS)) {
             p.outcome = e.outcome.outcome();
             p.detail = e.outcome.detail();
             p.aside = e.outcome.aside();
@@ -241,6 +253,9 @@ final class Rollback {
             p.owner = owner(e, now);
             if (p.owner == THEIRS && now.kind != FileState.ABSENT && backups.movedHere(e.name, now)) {
                 p.owner = OURS;
+            }
+            if (p.owner == THEIRS && undo.force()) {
+                p.owner = ATTRIBUTED;
             }
             if (p.owner == THEIRS) {
                 keepTheirs(p, "changed by someone else since: now " + now.describe() + ", was " + image.describe());
@@ -354,6 +369,19 @@ final class Rollback {
             gone = a != null && a.gone && a.role == Entry.TOUCHED;
         }
         return gone;
+    }
+
+    /** What would be done. */
+    private RollbackReport foretold() {
+        List<RollbackReport.Entry> list = new ArrayList<>();
+        for (Plan p : plans) {
+            if (p.e.role == Entry.TOUCHED) {
+                Outcome outcome = p.outcome != null ? p.outcome : p.action == REMOVE ? Outcome.REMOVED : p.action == NOTHING ? Outcome.UNCHANGED
+                        : Outcome.RESTORED;
+                list.add(new RollbackReport.Entry(p.e.name.bytes, outcome, p.detail, p.aside));
+            }
+        }
+        return new RollbackReport(list, 0, false);
     }
 
     /** Makes the decisions durable: a path half put back must not look like somebody else's work to the next run. */
@@ -517,7 +545,11 @@ final class Rollback {
     /** Keeps what is about to give way at an attributed path: it may be somebody else's after all. */
     private void displace(Plan p, Path path) throws IOException {
         FileState now = p.now;
-        if (p.owner != ATTRIBUTED || now.kind != FileState.FILE || now.size == 0) {
+        if (p.owner != ATTRIBUTED || now.kind == FileState.ABSENT || now.kind == FileState.FILE && now.size == 0) {
+            return;
+        }
+        if (now.kind != FileState.FILE) {
+            p.note("it gave way to the image: " + now.describe());
             return;
         }
         Path aside = backups.aside("displaced", p.index, p.e.name);
@@ -531,7 +563,7 @@ final class Rollback {
             }
             Files.createLink(aside, path);
         } catch (IOException | UnsupportedOperationException copied) {
-            if (now.size > MAX_DISPLACED_COPY) {
+            if (now.size > MAX_DISPLACED_COPY && !undo.force()) {
                 p.note("what was there was too large to be kept");
                 return;
             }
@@ -542,7 +574,7 @@ final class Rollback {
             }
         }
         p.aside = aside;
-        p.note("the session was still changing it; what was there is kept");
+        p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
     }
 
     private void make(Plan p) {
@@ -621,7 +653,7 @@ final class Rollback {
                 p.outcome = Outcome.RESTORED;
                 return;
             }
-            FileState now = FileState.look(files, e.name, path);
+            FileState now = FileState.look(files, e.name);
             boolean joins = image.kind == FileState.FILE && image.nlink > 1 && !now.sameInode(image);
             if (joins && !second) {
                 return;
@@ -868,7 +900,7 @@ final class Rollback {
         try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
             for (Path child : list) {
                 Name name = directory.child(files.name(child.getFileName()));
-                FileState state = FileState.look(files, name, child);
+                FileState state = FileState.look(files, name);
                 if (state.kind == FileState.FILE && !byName.containsKey(name)) {
                     strangers.putIfAbsent(state.ino, name);
                 } else if (state.kind == FileState.DIRECTORY && deep) {
@@ -917,7 +949,7 @@ final class Rollback {
                 return;
             }
             Path path = files.path(p.e.name.bytes);
-            FileState now = FileState.look(files, p.e.name, path);
+            FileState now = FileState.look(files, p.e.name);
             if (now.kind != FileState.DIRECTORY) {
                 return;
             }
@@ -941,7 +973,7 @@ final class Rollback {
 
     /** @param now null for a file just made with mode 0600 */
     private void metadata(Plan p, Path path, FileState image, FileState now) throws IOException {
-        FileState before = now != null ? now : FileState.look(files, new Name(files.name(path)), path);
+        FileState before = now != null ? now : FileState.look(files, new Name(files.name(path)));
         boolean owned = owner(p, path, image, before);
         if (image.kind != FileState.LINK) {
             chmod(path, owned ? image.mode : image.mode & 01777);
@@ -986,7 +1018,7 @@ final class Rollback {
         p.outcome = Outcome.KEPT_THEIRS;
         p.action = NOTHING;
         p.note(why);
-        if (p.e.image.kind != FileState.FILE) {
+        if (p.e.image.kind != FileState.FILE || undo.dry()) {
             return;
         }
         putAside(p, p.e.image, p.e.contentAt);
@@ -1062,7 +1094,7 @@ final class Rollback {
                     record(p.e, result);
                 }
             }
-            if (recorded && !failures) {
+            if (recorded && !failures && undo.whole()) {
                 backups.append(Backups.END, new byte[] {(byte) Backups.State.ROLLED_BACK.ordinal()});
             }
             backups.sync();

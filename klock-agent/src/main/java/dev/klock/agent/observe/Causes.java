@@ -32,6 +32,11 @@ final class Causes {
         return walk(new LoaderSearch());
     }
 
+    /** Whether java.nio.file looks at the mount points it was asked to list: names that {@code /proc/mounts} tells anybody. */
+    static boolean isListingMounts() {
+        return walk(new MountSearch());
+    }
+
     /** Whether the flight recorder does something by itself: no class of the program stands between. */
     static boolean isFlightRecorder() {
         return walk(new RecorderSearch());
@@ -68,6 +73,28 @@ final class Causes {
                     return Boolean.FALSE;
                 }
                 if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader")) {
+                    return Boolean.TRUE;
+                }
+            }
+            return Boolean.FALSE;
+        }
+    }
+
+    private static final class MountSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            Module base = Object.class.getModule();
+            ClassLoader own = Causes.class.getClassLoader();
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                Class<?> c = i.next().getDeclaringClass();
+                if (c.getClassLoader() == own) {
+                    continue;
+                }
+                if (c.getModule() != base) {
+                    return Boolean.FALSE;
+                }
+                if (c.getName().equals("sun.nio.fs.UnixFileSystem$FileStoreIterator")) {
                     return Boolean.TRUE;
                 }
             }

@@ -160,6 +160,13 @@ final class Judge {
             }
             return;
         }
+        if (predicate == DEPENDS_ON && !target.isProtected() && Causes.isListingMounts()) {
+            target.allowCause(Predicate.DEPENDS_ON.bit());
+            if (target.counted(predicate)) {
+                trail.first(target, Predicate.DEPENDS_ON, Target.BASELINE, requested);
+            }
+            return;
+        }
         if (isRecorderFile(target) && Causes.isFlightRecorder()) {
             target.allowCause(Cover.ALL);
             if (target.counted(predicate)) {
@@ -692,7 +699,7 @@ final class Judge {
     /** The descriptor of a file that was opened for writing on {@code target} is about to be closed. */
     void closing(Target target, int fd) {
         descriptors.closed(fd);
-        images.left(target.bytes());
+        images.left(target.bytes(), fd);
     }
 
     private void made(Target target, boolean tree) {

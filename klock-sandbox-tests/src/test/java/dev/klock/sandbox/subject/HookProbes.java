@@ -384,6 +384,13 @@ public final class HookProbes {
                 "sun/nio/fs/UnixNativeDispatcher.exists", "sun/nio/fs/UnixNativeDispatcher.access");
         probe("FileStore.getTotalSpace", Kind.LOOKS, a -> Files.getFileStore(a.path("file")).getTotalSpace() > 0,
                 "sun/nio/fs/UnixNativeDispatcher.statvfs", "sun/nio/fs/LinuxNativeDispatcher.setmntent");
+        probe("FileSystem.getFileStores", Kind.NEUTRAL, a -> {
+            int stores = 0;
+            for (Object store : FileSystems.getDefault().getFileStores()) {
+                stores += store == null ? 0 : 1;
+            }
+            return stores > 0;
+        }, "sun/nio/fs/LinuxNativeDispatcher.setmntent");
         probe("Path.register", Kind.READS, a -> {
             try (WatchService service = FileSystems.getDefault().newWatchService()) {
                 return a.path("dir").register(service, StandardWatchEventKinds.ENTRY_CREATE).isValid();
