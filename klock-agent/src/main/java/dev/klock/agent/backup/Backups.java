@@ -1102,6 +1102,9 @@ public final class Backups implements Closeable {
                 e.moved = true;
                 now = FileState.absent();
             }
+            if (now.kind == FileState.FILE || now.kind == FileState.DIRECTORY) {
+                now = now.withAttributes(files.attributes(e.name.bytes));
+            }
             if (now.kind != FileState.FILE) {
                 record(e, role, now, -1);
                 return;

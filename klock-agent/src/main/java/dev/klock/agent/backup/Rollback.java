@@ -16,8 +16,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributeView;
-import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -246,7 +243,7 @@ final class Rollback {
             if (same && image.nlink > 1 && now.kind == FileState.FILE && now.sameInode(image)) {
                 groups.put(image.ino, e.name);
             }
-            if (same && sameMetadata(now, image)) {
+            if (same && sameMetadata(now, image) && sameAttributes(e)) {
                 p.outcome = Outcome.UNCHANGED;
                 return;
             }
@@ -532,7 +529,7 @@ final class Rollback {
 
     private boolean intact(Entry from) {
         if (from.contentAt < 0) {
-            return from.image.kind != FileState.FIFO && from.image.kind != FileState.SOCKET;
+            return from.image.kind != FileState.CHARACTER_DEVICE && from.image.kind != FileState.BLOCK_DEVICE;
         }
         try {
             backups.copy(from, OutputStream.nullOutputStream());
@@ -692,7 +689,9 @@ final class Rollback {
                     writeLink(p, path);
                     break;
                 default:
-                    throw new IOException("it was " + image.describe() + ", which cannot be made again");
+                    displace(p, path);
+                    makeSpecial(p, path);
+                    break;
             }
             p.outcome = Outcome.RESTORED;
         } catch (IOException | RuntimeException failed) {
@@ -712,7 +711,9 @@ final class Rollback {
         try {
             p.channel = FileChannel.open(p.temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            backups.copy(p.e, Channels.newOutputStream(p.channel));
+            SparseOutput out = new SparseOutput(p.channel);
+            backups.copy(p.e, out);
+            out.finish();
             verify(p, p.temporary);
             metadata(p, p.temporary, p.e.image, null);
         } catch (IOException | RuntimeException e) {
@@ -932,6 +933,21 @@ final class Rollback {
         }
     }
 
+    /** FIFOs and sockets anybody can make; devices only who may. A socket comes back as a name that nobody listens on. */
+    private void makeSpecial(Plan p, Path path) throws IOException {
+        FileState image = p.e.image;
+        Path temporary = beside(p);
+        Files.deleteIfExists(temporary);
+        files.makeSpecial(files.name(temporary), image.typeBits() | 0600, image.rdev);
+        try {
+            metadata(p, temporary, image, null);
+            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException | RuntimeException e) {
+            Files.deleteIfExists(temporary);
+            throw e;
+        }
+    }
+
     private void verify(Plan p, Path path) throws IOException {
         if (!Arrays.equals(Sha256.of(path), p.e.image.sha)) {
             throw new IOException("after writing, its SHA-256 is not the image's");
@@ -955,6 +971,7 @@ final class Rollback {
             }
             if (p.action == MAKE || p.action == METADATA) {
                 owner(p, path, image, now);
+                attributes(p, path, image);
                 if (now.mode != image.mode) {
                     chmod(path, image.mode);
                 }
@@ -975,6 +992,7 @@ final class Rollback {
     private void metadata(Plan p, Path path, FileState image, FileState now) throws IOException {
         FileState before = now != null ? now : FileState.look(files, new Name(files.name(path)));
         boolean owned = owner(p, path, image, before);
+        attributes(p, path, image);
         if (image.kind != FileState.LINK) {
             chmod(path, owned ? image.mode : image.mode & 01777);
         }
@@ -999,19 +1017,66 @@ final class Rollback {
         Files.setAttribute(path, "unix:mode", mode);
     }
 
-    private static void times(Path path, FileState image) throws IOException {
-        BasicFileAttributeView view = Files.getFileAttributeView(path, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS);
-        FileTime modified = FileTime.from(image.mtime, TimeUnit.NANOSECONDS);
-        FileTime accessed = FileTime.from(image.atime, TimeUnit.NANOSECONDS);
-        if (image.kind == FileState.LINK) {
-            try {
-                view.setTimes(modified, accessed, null);
-            } catch (IOException | UnsupportedOperationException noLinkTimes) {
-                return;
+    private void times(Path path, FileState image) throws IOException {
+        try {
+            files.setTimes(files.name(path), image.atime, image.mtime);
+        } catch (IOException | UnsupportedOperationException e) {
+            if (image.kind != FileState.LINK) {
+                throw e;
+            }
+        }
+    }
+
+    /** Extended attributes, ACLs and capabilities; after the owner, whose change drops capabilities, and before the mode, which may shut us out. */
+    private void attributes(Plan p, Path path, FileState image) throws IOException {
+        if (image.attributes == null) {
+            return;
+        }
+        byte[] name = files.name(path);
+        byte[][] now = files.attributes(name);
+        if (now == null) {
+            if (image.attributes.length > 0) {
+                p.note("extended attributes could not be read, so they are not put back");
             }
             return;
         }
-        Files.getFileAttributeView(path, BasicFileAttributeView.class).setTimes(modified, accessed, null);
+        for (int i = 0; i < now.length; i += 2) {
+            if (valueOf(image.attributes, now[i]) == null) {
+                setAttribute(p, name, now[i], null);
+            }
+        }
+        for (int i = 0; i < image.attributes.length; i += 2) {
+            byte[] present = valueOf(now, image.attributes[i]);
+            if (present == null || !Arrays.equals(present, image.attributes[i + 1])) {
+                setAttribute(p, name, image.attributes[i], image.attributes[i + 1]);
+            }
+        }
+    }
+
+    private void setAttribute(Plan p, byte[] name, byte[] attribute, byte[] value) {
+        try {
+            files.setAttribute(name, attribute, value);
+        } catch (IOException notPermitted) {
+            p.note("attribute " + Name.show(attribute) + ": " + reason(notPermitted));
+        }
+    }
+
+    private static byte[] valueOf(byte[][] attributes, byte[] name) {
+        for (int i = 0; i < attributes.length; i += 2) {
+            if (Arrays.equals(attributes[i], name)) {
+                return attributes[i + 1];
+            }
+        }
+        return null;
+    }
+
+    private boolean sameAttributes(Entry e) throws IOException {
+        byte[][] was = e.image.attributes;
+        if (was == null) {
+            return true;
+        }
+        byte[][] now = files.attributes(e.name.bytes);
+        return now == null || Arrays.deepEquals(was, now);
     }
 
     private void keepTheirs(Plan p, String why) {
