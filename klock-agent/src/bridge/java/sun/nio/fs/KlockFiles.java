@@ -12,7 +12,7 @@ import java.util.List;
 import jdk.internal.misc.Unsafe;
 
 /** {@link HostFiles} by the JDK's own calls, which take bytes. */
-final class KlockFiles implements HostFiles {
+public final class KlockFiles implements HostFiles {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
     /** The accessors make a FileTime each. */
     private static final long MTIME_S = time("st_mtime_sec");
@@ -35,7 +35,7 @@ final class KlockFiles implements HostFiles {
 
     private final UnixFileSystem system = (UnixFileSystem) FileSystems.getDefault();
 
-    KlockFiles() {
+    public KlockFiles() {
     }
 
     @Override

@@ -81,7 +81,7 @@ public final class Agent {
         Mode mode = launch.options().mode();
         HookTable table = HookTable.forRelease(Runtime.version().feature());
         if (!table.isListed()) {
-            audit(table, mode, launch.environment());
+            audit(table, mode, cache);
         }
         Manifest manifest = launch.manifest();
         Home home = Home.open(launch.home());
@@ -119,7 +119,7 @@ public final class Agent {
         } else {
             recover(home, files);
         }
-        bridge.connect(instrumentation, observer, fence);
+        bridge.connect(observer, fence);
         // what klock does on this thread between the first hook and main is not the program's
         observer.enter();
         Installation installation = Installation.install(instrumentation, table, session, cache);
@@ -137,8 +137,8 @@ public final class Agent {
     }
 
     /** A release that nobody has fitted the hook table to may still be held by it: that is proven once for each build, or refused (K6-1). */
-    private static void audit(HookTable table, Mode mode, LaunchEnvironment environment) throws UsageException {
-        String fault = PassedAudits.fault(table, Cache.directory(environment));
+    private static void audit(HookTable table, Mode mode, UserCache cache) throws UsageException {
+        String fault = PassedAudits.fault(table, cache);
         if (fault != null) {
             String line = "hooks for Java " + table.release() + " do not hold on Java " + Runtime.version() + ": " + fault;
             if (mode.denies()) {

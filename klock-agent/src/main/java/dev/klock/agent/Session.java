@@ -73,6 +73,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private final List<String> violated = new ArrayList<>();
     private final AtomicInteger state = new AtomicInteger(OPEN);
     private final Guard guard;
+    /** Threads that are putting a violation on record: the log stays open for them. */
+    private final AtomicInteger telling = new AtomicInteger();
     private volatile boolean ended;
     private volatile String stopReason;
     private volatile int stopCode;
@@ -126,6 +128,20 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (ended) {
             return stops;
         }
+        telling.incrementAndGet();
+        try {
+            if (mode == Mode.STRICT && stops && !stop("aborted", EXIT_ABORTED)) {
+                // another thread's violation, or the program's own end, came first: stopped all the same, and not this session's story
+                return true;
+            }
+            return tell(denial, stops);
+        } finally {
+            telling.decrementAndGet();
+        }
+    }
+
+    /** Puts a violation on record and says it; answers whether it is stopped. */
+    private boolean tell(Denial denial, boolean stops) {
         Resource resource = resource(denial);
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
         if (decision == Decision.WARN && launch.options().amend() && leases.amend(denial.predicate(), resource)) {
@@ -140,18 +156,13 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         boolean warning = decision == Decision.WARN;
         String message = warning ? explain(denial) : ERROR + explain(denial);
         long times = denials.count(agentId, denial.predicate(), resource, message, warning);
-        if (times <= 1) {
+        if (times == 1) {
             synchronized (violated) {
-                if (times == 1) {
-                    violated.add(text);
-                }
+                violated.add(text);
             }
         }
-        if (mode == Mode.STRICT && stops) {
-            stop("aborted", EXIT_ABORTED);
-        } else if (mode == Mode.BLOCK && times >= launch.options().denialsLimit()) {
+        if (mode == Mode.BLOCK && times >= launch.options().denialsLimit() && stop("aborted", EXIT_ABORTED)) {
             Stderr.error(text + " was attempted " + times + " times although it is denied: the session ends");
-            stop("aborted", EXIT_ABORTED);
         }
         return stops;
     }
@@ -194,6 +205,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         Stderr.error("a hook is lost: " + gap + (mode.denies() ? "; the session ends" : ""));
         if (mode.denies()) {
             stop("hook-lost", EXIT_FAILED);
+            if (Thread.currentThread() != guard) {
+                // what this thread is about to do has no hook, so it must not get there
+                guard.await();
+            }
         }
     }
 
@@ -260,19 +275,21 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         close(end, status, null);
     }
 
-    /** Begins the end from any thread; the guard does the rest. Returns at once. */
-    void stop(String reason, int exitCode) {
+    /** Begins the end from any thread; the guard does the rest. Returns at once: true if it was this call that began it. */
+    boolean stop(String reason, int exitCode) {
+        if (!state.compareAndSet(OPEN, STOPPING)) {
+            return false;
+        }
+        ended = true;
+        fence.raised = true;
         stopReason = reason;
         stopCode = exitCode;
-        if (state.compareAndSet(OPEN, STOPPING)) {
-            ended = true;
-            fence.raised = true;
-            guard.wake();
-        }
+        guard.wake();
+        return true;
     }
 
     boolean isStopping() {
-        return state.get() == STOPPING;
+        return stopCode != 0;
     }
 
     /** Called by the guard again and again while the session is open. */
@@ -307,7 +324,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** Waits until no operation is between its decision and its end, so that nothing changes behind the rollback; false if one does not end. */
     private boolean awaitQuiet() {
         long deadline = System.nanoTime() + Guard.QUIET_NS;
-        while (observer.inMutation() > 0) {
+        while (observer.inMutation() > 0 || telling.get() > 0) {
             if (System.nanoTime() - deadline > 0) {
                 Stderr.warn("an operation of the program has not ended; what it changes from here on is not rolled back");
                 return false;
@@ -382,6 +399,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         }
         if (decision == Target.PROTECTED) {
             return "klock";
+        }
+        if (decision == Target.PASSED) {
+            return "child";
         }
         if (Scope.isDenied(decision) && Scope.denyLine(decision) < denyLines.size()) {
             return place(denyLines.get(Scope.denyLine(decision)));

@@ -11,8 +11,9 @@ import java.util.Arrays;
  *
  * <p>Per namespace and scheme a tree of path segments. A node keeps, per form (the thing itself, its direct children {@code /*}, the
  * subtree {@code /**}) and per predicate, a linked list of the claims placed there. Whether a list is empty is a bit of an 18-bit mask.
- * For what lies below, a node counts claims per predicate, twice: in all of its subtree, and (without the {@code /*} ones, which do not
- * touch the child itself) on its direct children. So there are at most these places where something can overlap a request:
+ * For what lies below, a node counts per predicate, twice: the children at or below which it occurs, and the children on which it
+ * occurs themselves (without {@code /*}, which does not touch the child). A change goes up only as far as a count leaves or reaches
+ * zero. So there are at most these places where something can overlap a request:
  *
  * <table>
  * <caption>where a request looks</caption>
@@ -27,11 +28,11 @@ import java.util.Arrays;
  *
  * <h2>Why it looks like this</h2>
  *
- * <p>With a million leases the cost is the number of lines of memory that a request touches for the first time, a tenth of a
- * microsecond each. So a node is a record of 64 bytes in a {@link Slab} that has its short name in it; lists and counts are records
- * of their own that only nodes with claims or children have. Children are found through one hash table for the whole index, keyed by
- * parent and segment, whose entries hold hash and node number side by side: a step is one probe, and a name that is not there costs
- * one line. The hash has a seed, so that whoever chooses paths cannot choose collisions.
+ * <p>With a million leases the cost is the number of places in memory that a request touches for the first time, a tenth of a
+ * microsecond and more each. So a node is a record of 64 bytes in a {@link Slab} that has its short name in it, and a directory has one
+ * more, with its counts and a hash table of its children: their hashes and numbers side by side. A step is one probe, a name that is
+ * not there costs one line, and names in one directory are looked for in one place. The hash has a seed, so that whoever chooses paths
+ * cannot choose collisions.
  *
  * <p>Requests come in the company of others from the same directory, and each is asked about before it is placed. So the directory of
  * the last walk is remembered with what the walk there has seen ({@link #dir}): the next walk to a name in it is one step.
@@ -63,17 +64,18 @@ final class LeaseIndex {
     private static final int NAME = 2;
 
     private static final int TEXT = 3;
-    private static final int FIRST_CHILD = 7;
-    private static final int NEXT = 8;
-    private static final int PREVIOUS = 9;
+    /** The record of its children and its number of slots as a power of two. */
+    private static final int DIR = 7;
+
+    private static final int SLOT_BITS = 8;
     /** Which lists are not empty: bit form + predicate. */
-    private static final int OWN = 10;
+    private static final int OWN = 9;
     /** Which counts are not zero. */
-    private static final int BELOW = 11;
+    private static final int BELOW = 10;
     /** Lists of claims by predicate; one record for each form. */
-    private static final int LISTS = 12;
-    /** Claims per predicate below (0 to 5) and on direct children (6 to 11). */
-    private static final int COUNTS = 15;
+    private static final int LISTS = 11;
+
+    private static final int NODE = 16;
 
     private static final int SHORT_NAME = 16;
     private static final int LENGTH_BITS = 0x7FFF;
@@ -81,6 +83,15 @@ final class LeaseIndex {
     private static final int LONG = 0x8000;
     /** A first name without a slash in front, which is another thing than one with. */
     private static final int BARE = 0x10000;
+
+    /**
+     * A directory's ints: children that have a predicate at or below them (0 to 5) or themselves (6 to 11), how many children there are,
+     * and from SLOTS on, open addressing, at least a quarter empty: a child's hash, and its number, which is NONE in a free slot.
+     */
+    private static final int CHILD_COUNT = 12;
+
+    private static final int SLOTS = 16;
+    private static final int MIN_SLOT_BITS = 2;
 
     /** The trees of one namespace (K7-10). */
     static final class Space {
@@ -114,9 +125,11 @@ final class LeaseIndex {
     }
 
     private final int seed;
-    private final Slab nodes = new Slab(4);
-    private final Slab lists = new Slab(3);
-    private final Slab counts = new Slab(4);
+    private final long longSeed;
+    private final Slab nodes = new Slab(NODE);
+    private final Slab lists = new Slab(8);
+    /** Directories by SLOT_BITS. */
+    private final Slab[] dirs = new Slab[28];
 
     /** Paths that hold the long names, by node. */
     private String[] texts = new String[64];
@@ -126,9 +139,6 @@ final class LeaseIndex {
     private int[] freeClaims = new int[64];
     private int freeClaimCount;
     private int usedClaims = 1;
-
-    /** Open addressing, at least a third empty: a node's hash in the upper half, its number in the lower; 0 is free. */
-    private long[] table = new long[64];
 
     private int nodeCount;
 
@@ -143,13 +153,20 @@ final class LeaseIndex {
     /** Which subtree lists above it are not empty. */
     private int dirAbove;
 
-    /** Where the last step's segment ended, and its hash. */
+    /** Of the last step's segment: where it ended, its hash, and its characters if they are few and Latin. */
     private int end;
 
     private int hash;
+    private boolean isLong;
+    private long first;
+    private long second;
 
     LeaseIndex(int seed) {
         this.seed = seed | 1;
+        this.longSeed = seed * 0x9E3779B97F4A7C15L;
+        for (int bits = MIN_SLOT_BITS; bits < dirs.length; bits++) {
+            dirs[bits] = new Slab(SLOTS + (2 << bits));
+        }
     }
 
     int nodes() {
@@ -160,7 +177,6 @@ final class LeaseIndex {
         int root = space.root(scheme);
         if (root == NONE && create) {
             root = nodes.allocate();
-            nodes.chunk(root)[nodes.at(root) + HASH] = (space.namespace.hashCode() * 31 + scheme.hashCode()) * seed;
             space.add(scheme, root);
         }
         return root;
@@ -184,54 +200,85 @@ final class LeaseIndex {
     }
 
     /**
-     * The child of {@code node} for the segment at {@code from}; NONE if there is none. The segment's end goes to {@link #end}, its hash
-     * to {@link #hash}.
+     * The child of {@code node} for the segment at {@code from}; NONE if there is none. What it has found out about the segment goes to
+     * {@link #end} and its neighbours.
      */
     private int step(int node, String path, int from) {
-        int h = field(node, HASH);
-        int length = path.length();
-        int i = from;
-        for (; i < length; i++) {
-            char c = path.charAt(i);
-            if (c == '/') {
-                break;
-            }
-            h = h * seed + c;
+        scan(path, from);
+        int[] n = nodes.chunk(node);
+        int nodeAt = nodes.at(node);
+        int record = n[nodeAt + DIR];
+        if (record == NONE) {
+            return NONE;
         }
-        h = (h + (from == 0 ? 7 : 3)) * 0x9E3779B1;
-        h ^= h >>> 15;
-        end = i;
-        hash = h;
-        long[] entries = table;
-        int mask = entries.length - 1;
-        for (int at = h & mask; ; at = at + 1 & mask) {
-            long entry = entries[at];
-            if (entry == 0) {
-                return NONE;
-            }
-            if ((int) (entry >>> 32) == h && isNamed((int) entry, node, path, from, i)) {
-                return (int) entry;
+        int bits = n[nodeAt + SLOT_BITS];
+        int[] d = dirs[bits].chunk(record);
+        int slots = dirs[bits].at(record) + SLOTS;
+        int mask = (1 << bits) - 1;
+        int h = hash;
+        for (int slot = h & mask; ; slot = slot + 1 & mask) {
+            int child = d[slots + 2 * slot + 1];
+            if (child == NONE || d[slots + 2 * slot] == h && isNamed(child, path, from)) {
+                return child;
             }
         }
     }
 
-    private boolean isNamed(int node, int parent, String path, int from, int to) {
-        int[] n = nodes.chunk(node);
-        int at = nodes.at(node);
-        int name = n[at + NAME];
-        if (n[at + PARENT] != parent || (name & LENGTH_BITS) != to - from || (name & BARE) != 0 != (from == 0)) {
-            return false;
+    private void scan(String path, int from) {
+        int length = path.length();
+        int i = from;
+        int seen = 0;
+        char c;
+        long a = 0;
+        int stop = Math.min(length, from + SHORT_NAME / 2);
+        while (i < stop && (c = path.charAt(i)) != '/') {
+            a = a << 8 | c;
+            seen |= c;
+            i++;
         }
-        if ((name & LONG) != 0) {
-            return texts[node].regionMatches(n[at + TEXT], path, from, to - from);
-        }
-        for (int i = from; i < to; i++) {
-            int k = i - from;
-            if ((n[at + TEXT + (k >> 2)] >>> ((k & 3) << 3) & 0xFF) != path.charAt(i)) {
-                return false;
+        long b = 0;
+        if (i == from + SHORT_NAME / 2) {
+            stop = Math.min(length, from + SHORT_NAME);
+            while (i < stop && (c = path.charAt(i)) != '/') {
+                b = b << 8 | c;
+                seen |= c;
+                i++;
             }
         }
-        return true;
+        isLong = seen > 0xFF || i == from + SHORT_NAME && i < length && path.charAt(i) != '/';
+        if (isLong) {
+            a = 0;
+            for (i = from; i < length && (c = path.charAt(i)) != '/'; i++) {
+                a = a * seed + c;
+            }
+            b = 0;
+        }
+        long m = (a + longSeed) * 0xD6E8FEB86659FD93L;
+        m = (m ^ m >>> 32) + b + (i - from);
+        m = (m ^ longSeed) * 0x9E3779B97F4A7C15L;
+        end = i;
+        hash = (int) (m >>> 32);
+        first = a;
+        second = b;
+    }
+
+    private boolean isNamed(int node, String path, int from) {
+        int[] n = nodes.chunk(node);
+        int at = nodes.at(node);
+        if (n[at + NAME] != name(from)) {
+            return false;
+        }
+        if (isLong) {
+            return texts[node].regionMatches(n[at + TEXT], path, from, end - from);
+        }
+        return n[at + TEXT] == (int) first
+                && n[at + TEXT + 1] == (int) (first >>> 32)
+                && n[at + TEXT + 2] == (int) second
+                && n[at + TEXT + 3] == (int) (second >>> 32);
+    }
+
+    private int name(int from) {
+        return end - from | (isLong ? LONG : 0) | (from == 0 ? BARE : 0);
     }
 
     /** Whether {@code path} is in the directory that the last walk came through. */
@@ -337,7 +384,7 @@ final class LeaseIndex {
         }
         if (form == CHILDREN) {
             if ((field(node, BELOW) >> 6 & mask) != 0) {
-                for (int child = field(node, FIRST_CHILD); child != NONE; child = field(child, NEXT)) {
+                for (int child = child(node, 0); child != NONE; child = sibling(child)) {
                     if (add(child, EXACT, mask, mine, place, what, found) || add(child, SUBTREE, mask, mine, place, what, found)) {
                         return;
                     }
@@ -348,23 +395,59 @@ final class LeaseIndex {
         // depth first without recursion: a path may have two thousand segments
         int at = node;
         while (true) {
-            if ((field(at, BELOW) & mask & ANY) != 0 && field(at, FIRST_CHILD) != NONE) {
-                at = field(at, FIRST_CHILD);
-            } else {
-                while (at != node && field(at, NEXT) == NONE) {
+            int next = (field(at, BELOW) & mask & ANY) != 0 ? child(at, 0) : NONE;
+            while (next == NONE && at != node) {
+                next = sibling(at);
+                if (next == NONE) {
                     at = field(at, PARENT);
                 }
-                if (at == node) {
-                    return;
-                }
-                at = field(at, NEXT);
             }
+            if (next == NONE) {
+                return;
+            }
+            at = next;
             if (add(at, EXACT, mask, mine, place, what, found)
                     || add(at, CHILDREN, mask, mine, place, what, found)
                     || add(at, SUBTREE, mask, mine, place, what, found)) {
                 return;
             }
         }
+    }
+
+    /** The child in the first slot from {@code slot} on that is not free; NONE after the last. */
+    private int child(int node, int slot) {
+        int record = field(node, DIR);
+        if (record == NONE) {
+            return NONE;
+        }
+        int bits = field(node, SLOT_BITS);
+        int[] d = dirs[bits].chunk(record);
+        int slots = dirs[bits].at(record) + SLOTS;
+        for (int i = slot; i < 1 << bits; i++) {
+            if (d[slots + 2 * i + 1] != NONE) {
+                return d[slots + 2 * i + 1];
+            }
+        }
+        return NONE;
+    }
+
+    /** The next child of the same directory, in the order of slots. */
+    private int sibling(int node) {
+        return child(field(node, PARENT), slotOf(node) + 1);
+    }
+
+    private int slotOf(int node) {
+        int parent = field(node, PARENT);
+        int bits = field(parent, SLOT_BITS);
+        int record = field(parent, DIR);
+        int[] d = dirs[bits].chunk(record);
+        int slots = dirs[bits].at(record) + SLOTS;
+        int mask = (1 << bits) - 1;
+        int slot = field(node, HASH) & mask;
+        while (d[slots + 2 * slot + 1] != node) {
+            slot = slot + 1 & mask;
+        }
+        return slot;
     }
 
     /** Adds the claims of one form at one node; true when the search may end. */
@@ -463,28 +546,44 @@ final class LeaseIndex {
         int[] heads = lists.chunk(list);
         int headAt = lists.at(list) + predicate;
         int head = heads[headAt];
+        heads[headAt] = claim.listed;
         claim.node = node;
         claim.previous = null;
-        if (head == NONE) {
-            claim.next = null;
-            n[at + OWN] |= 1 << form + predicate;
-        } else {
+        if (head != NONE) {
             claim.next = claims[head];
             claim.next.previous = claim;
+            return;
         }
-        heads[headAt] = claim.listed;
+        claim.next = null;
+        int own = n[at + OWN];
+        n[at + OWN] = own | 1 << form + predicate;
+        int parent = n[at + PARENT];
         if (form == SUBTREE) {
             dir = NONE;
         }
-        int parent = n[at + PARENT];
-        if (parent != NONE) {
-            if (form != CHILDREN) {
-                count(parent, 6 + predicate);
-            }
-            for (; parent != NONE; parent = field(parent, PARENT)) {
-                count(parent, predicate);
-            }
+        if (parent == NONE) {
+            return;
         }
+        if (form != CHILDREN && !isTouched(own, predicate)) {
+            count(parent, 6 + predicate);
+        }
+        int inside = own | own >> CHILDREN | own >> SUBTREE | n[at + BELOW];
+        while ((inside >> predicate & 1) == 0 && parent != NONE) {
+            inside = inside(parent);
+            count(parent, predicate);
+            parent = field(parent, PARENT);
+        }
+    }
+
+    /** The predicates of any form at or below {@code node}, in the lowest six bits. */
+    private int inside(int node) {
+        int own = field(node, OWN);
+        return own | own >> CHILDREN | own >> SUBTREE | field(node, BELOW);
+    }
+
+    /** Whether a node with the mask {@code own} has itself a claim of {@code predicate}. */
+    private static boolean isTouched(int own, int predicate) {
+        return ((own | own >> SUBTREE) >> predicate & 1) != 0;
     }
 
     private void unlink(Claim claim, int form) {
@@ -492,45 +591,48 @@ final class LeaseIndex {
         int[] n = nodes.chunk(node);
         int at = nodes.at(node);
         int predicate = claim.predicate.ordinal();
-        if (claim.next != null) {
-            claim.next.previous = claim.previous;
+        Claim next = claim.next;
+        Claim previous = claim.previous;
+        claim.previous = null;
+        claim.next = null;
+        if (next != null) {
+            next.previous = previous;
         }
-        if (claim.previous != null) {
-            claim.previous.next = claim.next;
-        } else {
-            int list = n[at + listOf(form)];
-            if (claim.next == null) {
-                lists.chunk(list)[lists.at(list) + predicate] = NONE;
-                n[at + OWN] &= ~(1 << form + predicate);
-            } else {
-                lists.chunk(list)[lists.at(list) + predicate] = claim.next.listed;
-            }
+        if (previous != null) {
+            previous.next = next;
+            return;
         }
+        int list = n[at + listOf(form)];
+        lists.chunk(list)[lists.at(list) + predicate] = next == null ? NONE : next.listed;
+        if (next != null) {
+            return;
+        }
+        int own = n[at + OWN] & ~(1 << form + predicate);
+        n[at + OWN] = own;
+        int parent = n[at + PARENT];
         if (form == SUBTREE) {
             dir = NONE;
         }
-        int parent = n[at + PARENT];
-        if (parent != NONE) {
-            if (form != CHILDREN) {
-                uncount(parent, 6 + predicate);
-            }
-            for (; parent != NONE; parent = field(parent, PARENT)) {
-                uncount(parent, predicate);
-            }
+        if (parent == NONE) {
+            return;
         }
-        claim.previous = null;
-        claim.next = null;
+        if (form != CHILDREN && !isTouched(own, predicate)) {
+            uncount(parent, 6 + predicate);
+        }
+        int inside = own | own >> CHILDREN | own >> SUBTREE | n[at + BELOW];
+        while ((inside >> predicate & 1) == 0 && parent != NONE) {
+            uncount(parent, predicate);
+            inside = inside(parent);
+            parent = field(parent, PARENT);
+        }
     }
 
     private void count(int node, int what) {
         int[] n = nodes.chunk(node);
         int at = nodes.at(node);
-        int record = n[at + COUNTS];
-        if (record == NONE) {
-            record = counts.allocate();
-            n[at + COUNTS] = record;
-        }
-        if (counts.chunk(record)[counts.at(record) + what]++ == 0) {
+        Slab slab = dirs[n[at + SLOT_BITS]];
+        int record = n[at + DIR];
+        if (slab.chunk(record)[slab.at(record) + what]++ == 0) {
             n[at + BELOW] |= 1 << what;
         }
     }
@@ -538,8 +640,9 @@ final class LeaseIndex {
     private void uncount(int node, int what) {
         int[] n = nodes.chunk(node);
         int at = nodes.at(node);
-        int record = n[at + COUNTS];
-        if (--counts.chunk(record)[counts.at(record) + what] == 0) {
+        Slab slab = dirs[n[at + SLOT_BITS]];
+        int record = n[at + DIR];
+        if (--slab.chunk(record)[slab.at(record) + what] == 0) {
             n[at + BELOW] &= ~(1 << what);
         }
     }
@@ -557,18 +660,8 @@ final class LeaseIndex {
             int[] n = nodes.chunk(node);
             int at = nodes.at(node);
             int parent = n[at + PARENT];
-            if (n[at + OWN] != 0 || n[at + FIRST_CHILD] != NONE || parent == NONE) {
+            if (n[at + OWN] != 0 || n[at + DIR] != NONE || parent == NONE) {
                 return;
-            }
-            int next = n[at + NEXT];
-            int previous = n[at + PREVIOUS];
-            if (previous == NONE) {
-                nodes.chunk(parent)[nodes.at(parent) + FIRST_CHILD] = next;
-            } else {
-                nodes.chunk(previous)[nodes.at(previous) + NEXT] = next;
-            }
-            if (next != NONE) {
-                nodes.chunk(next)[nodes.at(next) + PREVIOUS] = previous;
             }
             drop(node, n, at);
             node = parent;
@@ -582,79 +675,94 @@ final class LeaseIndex {
         int at = nodes.at(id);
         n[at + PARENT] = parent;
         n[at + HASH] = hash;
-        int length = end - from;
-        int name = from == 0 ? length | BARE : length;
-        boolean isShort = length <= SHORT_NAME;
-        for (int k = 0; isShort && k < length; k++) {
-            char c = path.charAt(from + k);
-            isShort = c <= 0xFF;
-            n[at + TEXT + (k >> 2)] |= c << ((k & 3) << 3);
-        }
-        if (!isShort) {
-            name |= LONG;
+        n[at + NAME] = name(from);
+        if (isLong) {
             n[at + TEXT] = from;
             if (id >= texts.length) {
                 texts = Arrays.copyOf(texts, Math.max(id + 1, texts.length * 2));
             }
             texts[id] = path;
+        } else {
+            n[at + TEXT] = (int) first;
+            n[at + TEXT + 1] = (int) (first >>> 32);
+            n[at + TEXT + 2] = (int) second;
+            n[at + TEXT + 3] = (int) (second >>> 32);
         }
-        n[at + NAME] = name;
-        int first = field(parent, FIRST_CHILD);
-        n[at + NEXT] = first;
-        if (first != NONE) {
-            nodes.chunk(first)[nodes.at(first) + PREVIOUS] = id;
+        nodeCount++;
+        int[] p = nodes.chunk(parent);
+        int parentAt = nodes.at(parent);
+        if (p[parentAt + DIR] == NONE) {
+            p[parentAt + SLOT_BITS] = MIN_SLOT_BITS;
+            p[parentAt + DIR] = dirs[MIN_SLOT_BITS].allocate();
         }
-        nodes.chunk(parent)[nodes.at(parent) + FIRST_CHILD] = id;
-        if (++nodeCount * 3L > table.length * 2L) {
-            grow();
+        int bits = p[parentAt + SLOT_BITS];
+        int[] d = dirs[bits].chunk(p[parentAt + DIR]);
+        int dirAt = dirs[bits].at(p[parentAt + DIR]);
+        if (++d[dirAt + CHILD_COUNT] > 3 << bits - 2) {
+            resize(parent, bits + 1);
+            bits++;
+            d = dirs[bits].chunk(p[parentAt + DIR]);
+            dirAt = dirs[bits].at(p[parentAt + DIR]);
         }
-        place((long) hash << 32 | id);
+        place(d, dirAt + SLOTS, bits, hash, id);
         return id;
     }
 
-    private void grow() {
-        long[] old = table;
-        table = new long[old.length * 2];
-        for (long entry : old) {
-            if (entry != 0) {
-                place(entry);
-            }
+    private static void place(int[] d, int slots, int bits, int hash, int child) {
+        int mask = (1 << bits) - 1;
+        int slot = hash & mask;
+        while (d[slots + 2 * slot + 1] != NONE) {
+            slot = slot + 1 & mask;
         }
+        d[slots + 2 * slot] = hash;
+        d[slots + 2 * slot + 1] = child;
     }
 
-    private void place(long entry) {
-        int mask = table.length - 1;
-        int at = (int) (entry >>> 32) & mask;
-        while (table[at] != 0) {
-            at = at + 1 & mask;
+    private void resize(int node, int newBits) {
+        int[] n = nodes.chunk(node);
+        int at = nodes.at(node);
+        int bits = n[at + SLOT_BITS];
+        int record = n[at + DIR];
+        int[] from = dirs[bits].chunk(record);
+        int fromAt = dirs[bits].at(record);
+        int newRecord = dirs[newBits].allocate();
+        int[] to = dirs[newBits].chunk(newRecord);
+        int toAt = dirs[newBits].at(newRecord);
+        for (int i = 0; i < SLOTS; i++) {
+            to[toAt + i] = from[fromAt + i];
         }
-        table[at] = entry;
+        for (int slot = 0; slot < 1 << bits; slot++) {
+            int child = from[fromAt + SLOTS + 2 * slot + 1];
+            if (child != NONE) {
+                place(to, toAt + SLOTS, newBits, from[fromAt + SLOTS + 2 * slot], child);
+            }
+        }
+        dirs[bits].free(record);
+        n[at + SLOT_BITS] = newBits;
+        n[at + DIR] = newRecord;
     }
 
     private void drop(int node, int[] n, int at) {
         if (node == dir) {
             dir = NONE;
         }
-        int mask = table.length - 1;
-        int h = n[at + HASH];
-        long entry = (long) h << 32 | node;
-        int i = h & mask;
-        while (table[i] != entry) {
-            i = i + 1 & mask;
-        }
-        nodeCount--;
-        // close the gap, so that no probe of another name ends too early
-        for (int j = i + 1 & mask; ; j = j + 1 & mask) {
-            long other = table[j];
-            if (other == 0) {
-                break;
-            }
-            if ((j - ((int) (other >>> 32) & mask) & mask) >= (j - i & mask)) {
-                table[i] = other;
-                i = j;
+        int parent = n[at + PARENT];
+        int[] p = nodes.chunk(parent);
+        int parentAt = nodes.at(parent);
+        int bits = p[parentAt + SLOT_BITS];
+        int record = p[parentAt + DIR];
+        int[] d = dirs[bits].chunk(record);
+        int dirAt = dirs[bits].at(record);
+        int left = --d[dirAt + CHILD_COUNT];
+        if (left == 0) {
+            dirs[bits].free(record);
+            p[parentAt + DIR] = NONE;
+        } else {
+            clear(d, dirAt + SLOTS, (1 << bits) - 1, slotOf(node));
+            if (left < 1 << bits - 3) {
+                resize(parent, bits - 1);
             }
         }
-        table[i] = 0;
         if ((n[at + NAME] & LONG) != 0) {
             texts[node] = null;
         }
@@ -663,9 +771,21 @@ final class LeaseIndex {
                 lists.free(n[at + form]);
             }
         }
-        if (n[at + COUNTS] != NONE) {
-            counts.free(n[at + COUNTS]);
-        }
         nodes.free(node);
+        nodeCount--;
+    }
+
+    /** Frees a slot and closes the gap, so that no probe of another name ends too early. */
+    private static void clear(int[] d, int slots, int mask, int slot) {
+        int gap = slot;
+        for (int i = slot + 1 & mask; d[slots + 2 * i + 1] != NONE; i = i + 1 & mask) {
+            int home = d[slots + 2 * i] & mask;
+            if ((i - home & mask) >= (i - gap & mask)) {
+                d[slots + 2 * gap] = d[slots + 2 * i];
+                d[slots + 2 * gap + 1] = d[slots + 2 * i + 1];
+                gap = i;
+            }
+        }
+        d[slots + 2 * gap + 1] = NONE;
     }
 }

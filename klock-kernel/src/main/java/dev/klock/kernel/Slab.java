@@ -10,19 +10,21 @@ import java.util.Arrays;
  * given out again, the last first, while it is still in the processor's cache; memory is not given back.
  */
 final class Slab {
-    private static final int CHUNK_BITS = 11;
-    private static final int IN_CHUNK = (1 << CHUNK_BITS) - 1;
+    /** A chunk is at least one record, and else at most 128 KiB, well under what a collector calls humongous. */
+    private static final int CHUNK_INTS = 1 << 15;
 
-    private final int widthBits;
     private final int width;
+    private final int chunkBits;
+    private final int inChunk;
     private int[][] chunks = new int[4][];
     private int free;
     private int used = 1;
 
-    /** Records of {@code 1 << widthBits} ints. */
-    Slab(int widthBits) {
-        this.widthBits = widthBits;
-        this.width = 1 << widthBits;
+    /** Records of {@code width} ints. */
+    Slab(int width) {
+        this.width = width;
+        this.chunkBits = Math.max(0, 31 - Integer.numberOfLeadingZeros(Math.max(1, CHUNK_INTS / width)));
+        this.inChunk = (1 << chunkBits) - 1;
     }
 
     /** A record of zeros. */
@@ -36,12 +38,12 @@ final class Slab {
             return id;
         }
         id = used++;
-        int number = id >>> CHUNK_BITS;
+        int number = id >>> chunkBits;
         if (number == chunks.length) {
             chunks = Arrays.copyOf(chunks, number * 2);
         }
         if (chunks[number] == null) {
-            chunks[number] = new int[width << CHUNK_BITS];
+            chunks[number] = new int[width << chunkBits];
         }
         return id;
     }
@@ -57,11 +59,11 @@ final class Slab {
 
     /** The array that record {@code id} lies in. */
     int[] chunk(int id) {
-        return chunks[id >>> CHUNK_BITS];
+        return chunks[id >>> chunkBits];
     }
 
     /** Where in {@link #chunk} it begins. */
     int at(int id) {
-        return (id & IN_CHUNK) << widthBits;
+        return (id & inChunk) * width;
     }
 }

@@ -61,7 +61,6 @@ class StateDigestTest {
 
     @Test
     @Tag("K8-1")
-    @Tag("K8-3")
     @Tag("K8-8")
     @Tag("K4-9")
     @Tag("K5-4")
@@ -81,7 +80,6 @@ class StateDigestTest {
 
     @Test
     @Tag("K8-2")
-    @Tag("K8-5")
     @Tag("K8-9")
     @Tag("K5-6")
     @Tag("K5-7")
