@@ -159,7 +159,10 @@ public final class KlockFiles implements HostFiles {
 
     private static byte[] read(long from, int length) {
         byte[] bytes = new byte[length];
-        UNSAFE.copyMemory(null, from, bytes, Unsafe.ARRAY_BYTE_BASE_OFFSET, length);
+        // byte by byte: the type of the array's base offset is not the same in all releases
+        for (int i = 0; i < length; i++) {
+            bytes[i] = UNSAFE.getByte(from + i);
+        }
         return bytes;
     }
 
@@ -177,7 +180,9 @@ public final class KlockFiles implements HostFiles {
             }
             long buffer = UNSAFE.allocateMemory(Math.max(1, value.length));
             try {
-                UNSAFE.copyMemory(value, Unsafe.ARRAY_BYTE_BASE_OFFSET, null, buffer, value.length);
+                for (int i = 0; i < value.length; i++) {
+                    UNSAFE.putByte(buffer + i, value[i]);
+                }
                 UnixNativeDispatcher.fsetxattr(fd, attribute, buffer, value.length);
             } finally {
                 UNSAFE.freeMemory(buffer);

@@ -126,6 +126,12 @@ final class Diff extends Verb {
             String name = d.name.startsWith("/") ? d.name.substring(1) : d.name;
             d.lines = UnifiedDiffUtils.generateUnifiedDiff(image.file() ? "a/" + name : "/dev/null", file ? "b/" + name : "/dev/null", old,
                     DiffUtils.diff(old, fresh), CONTEXT_LINES);
+            // an empty side begins at line 0, or patch refuses it
+            for (int i = 0; i < d.lines.size() && (old.isEmpty() || fresh.isEmpty()); i++) {
+                if (d.lines.get(i).startsWith("@@ ")) {
+                    d.lines.set(i, d.lines.get(i).replace("-1,0 ", "-0,0 ").replace("+1,0 ", "+0,0 "));
+                }
+            }
         } else {
             d.was = image.file() ? d.was + ", SHA-256 " + hex(image.sha256()) : d.was;
             d.is = file ? d.is + ", SHA-256 " + hex(sha(files.path(image.path()))) : d.is;

@@ -59,10 +59,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * Paths are bytes, absolute and real (no component but the last is a link; the last is never followed). Two sessions never share a
  * directory: {@link #claim} picks an unused name (C47), {@link #open} holds a lock that ends with the process.
  *
- * <h2>What this stage does not keep</h2>
- * Extended attributes, ACLs and capabilities; holes of sparse files (content is right, blocks are allocated); on JDK 17 times are set
- * to the microsecond; FIFOs, sockets and devices are recorded by type and never opened, and cannot be made again; a name of a
- * hard-linked file that was replaced or deleted joins its group again only if another name of it is known to the session.
+ * <h2>What does not come back</h2>
+ * Attributes of symbolic links and special files (nothing but regular files and directories is ever opened); before JDK 22 the
+ * nanoseconds of links' and special files' times; who listened on a socket; a device where making one is not permitted. Holes come back
+ * as holes except in files that are restored in place because they have several names; a block of zeros that was allocated becomes a
+ * hole. A name of a hard-linked file that was replaced or deleted joins its group again only if another name of it is known to the
+ * session or found in its scopes.
  *
  * <p>Thread-safe. Lock order: entry (child before parent) → pack. Nothing is locked while program code runs.
  */
@@ -260,6 +262,13 @@ public final class Backups implements Closeable {
         for (Session s : all) {
             bytes += s.bytes;
         }
+        try (DirectoryStream<Path> interrupted = Files.newDirectoryStream(home.resolve("backups"), ".pruned-*")) {
+            for (Path p : interrupted) {
+                erase(p);
+            }
+        } catch (NoSuchFileException none) {
+            return new ArrayList<>();
+        }
         List<Session> removed = new ArrayList<>();
         for (Session s : all) {
             if (s.live || s.state == State.OPEN && s.startedMs != 0 || s.startedMs >= beforeMs && bytes <= maxBytes) {
@@ -289,7 +298,12 @@ public final class Backups implements Closeable {
             held.lock.close();
             HELD.remove(held.heldAs);
         }
-        Files.walkFileTree(away, new java.nio.file.SimpleFileVisitor<Path>() {
+        erase(away);
+        return true;
+    }
+
+    private static void erase(Path tree) throws IOException {
+        Files.walkFileTree(tree, new java.nio.file.SimpleFileVisitor<Path>() {
             @Override
             public java.nio.file.FileVisitResult visitFile(Path file, java.nio.file.attribute.BasicFileAttributes a) throws IOException {
                 Files.delete(file);
@@ -302,7 +316,6 @@ public final class Backups implements Closeable {
                 return java.nio.file.FileVisitResult.CONTINUE;
             }
         });
-        return true;
     }
 
     private static Pack closed(Pack pack) throws IOException {
@@ -1330,7 +1343,7 @@ public final class Backups implements Closeable {
     }
 
     private void index(FileState state, Entry e) {
-        if (state.kind != FileState.FILE && state.kind != FileState.LINK && state.kind != FileState.DIRECTORY) {
+        if (state.kind == FileState.ABSENT) {
             return;
         }
         synchronized (scopes) {

@@ -938,7 +938,11 @@ final class Rollback {
         FileState image = p.e.image;
         Path temporary = beside(p);
         Files.deleteIfExists(temporary);
-        files.makeSpecial(files.name(temporary), image.typeBits() | 0600, image.rdev);
+        try {
+            files.makeSpecial(files.name(temporary), image.typeBits() | 0600, image.rdev);
+        } catch (IOException e) {
+            throw new IOException("it was " + image.describe() + ", which cannot be made again: " + reason(e), e);
+        }
         try {
             metadata(p, temporary, image, null);
             Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);

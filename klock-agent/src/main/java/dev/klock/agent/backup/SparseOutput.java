@@ -53,7 +53,8 @@ final class SparseOutput extends OutputStream {
     /** Makes holes at the end count. */
     void finish() throws IOException {
         if (channel.size() < at) {
-            channel.write(ByteBuffer.wrap(new byte[1]), at - 1);
+            channel.write(ByteBuffer.wrap(new byte[1]), at);
+            channel.truncate(at);
         }
     }
 }
