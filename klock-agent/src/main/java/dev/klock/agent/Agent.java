@@ -2,6 +2,8 @@ package dev.klock.agent;
 
 import dev.klock.agent.audit.PassedAudits;
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.Recovery;
+import dev.klock.agent.backup.RollbackReport;
 import dev.klock.agent.cache.UserCache;
 import dev.klock.agent.config.Cache;
 import dev.klock.agent.config.DeclaredScope;
@@ -101,6 +103,7 @@ public final class Agent {
         }
         Fence fence = new Fence();
         Session session = new Session(launch, agentId, claim.id(), log, backups, fence);
+        backups.restoredAfterCrash(mode == Mode.STRICT);
         Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
         Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
         Observer observer = new Observer(files, names, resolver, targets,
@@ -112,7 +115,9 @@ public final class Agent {
         Leases leases = Leases.open(key, priorityMs, nowMs, session);
         session.holds(leases);
         if (manifest != null && mode != Mode.LEARN) {
-            take(leases, Leases.wanted(manifest, resolver), launch, images);
+            take(leases, Leases.wanted(manifest, resolver), launch, images, home, files);
+        } else {
+            recover(home, files);
         }
         bridge.connect(observer, fence);
         // what klock does on this thread between the first hook and main is not the program's
@@ -144,8 +149,8 @@ public final class Agent {
     }
 
     /** All leases and images, or no program (K2-5, K6-8); permissive goes on without, and says so. */
-    private static void take(Leases leases, List<Triple> wanted, Launch launch, Images images)
-            throws UsageException, InterruptedException {
+    private static void take(Leases leases, List<Triple> wanted, Launch launch, Images images, Home home,
+            HostFiles files) throws UsageException, InterruptedException {
         boolean strict = launch.options().mode().denies();
         if (!wanted.isEmpty()) {
             Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs());
@@ -161,6 +166,7 @@ public final class Agent {
                 Stderr.warn("runs without its leases: " + why);
             }
         }
+        recover(home, files);
         try {
             images.preflight(launch.manifest());
         } catch (IOException e) {
@@ -170,6 +176,32 @@ public final class Agent {
             Stderr.warn("the images before the start could not be made: " + e.getMessage());
         }
         leases.confirm();
+    }
+
+    /** What crashed sessions left is undone under the leases of this one, before it uses anything (C45). */
+    private static void recover(Home home, HostFiles files) {
+        try {
+            List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, files);
+            for (int i = 0; i < results.size(); i++) {
+                say(results.get(i));
+            }
+        } catch (IOException e) {
+            Stderr.error("crashed sessions could not be looked for: " + e.getMessage() + "; finish with: java -jar klock.jar recover");
+        }
+    }
+
+    private static void say(Recovery.Result result) {
+        if (!result.complete()) {
+            Stderr.error(result.line());
+        } else {
+            Stderr.announce(result.line());
+        }
+        if (result.report() != null) {
+            List<RollbackReport.Entry> conflicts = result.report().conflicts();
+            for (int i = 0; i < conflicts.size(); i++) {
+                Stderr.error("not rolled back: " + conflicts.get(i).line());
+            }
+        }
     }
 
     private static String agentId(Launch launch) {

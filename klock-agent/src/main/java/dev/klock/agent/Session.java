@@ -205,6 +205,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         Stderr.error("a hook is lost: " + gap + (mode.denies() ? "; the session ends" : ""));
         if (mode.denies()) {
             stop("hook-lost", EXIT_FAILED);
+            if (Thread.currentThread() != guard) {
+                // what this thread is about to do has no hook, so it must not get there
+                guard.await();
+            }
         }
     }
 
@@ -246,7 +250,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     @Override
     public void ending() {
-        complete(0);
+        complete(Summary.UNKNOWN);
     }
 
     /** The program has ended by itself. If the session is being aborted, the calling thread waits here until the guard halts the JVM. */

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -77,6 +78,33 @@ public interface HostFiles {
     /** The same of the open descriptor {@code fd} (fstat); null if that cannot be asked here, or {@code fd} is not open. */
     default long[] status(int fd) {
         return null;
+    }
+
+    /**
+     * All extended attributes of the regular file or directory {@code name} that may be read (user., security., trusted. and the ACLs in
+     * system.), as name, value, name, value …, sorted by name; null if they cannot be asked for here. Nothing else is ever opened.
+     */
+    default byte[][] attributes(byte[] name) throws IOException {
+        return null;
+    }
+
+    /** Sets, or with {@code value} null removes, one extended attribute of a regular file or directory. */
+    default void setAttribute(byte[] name, byte[] attribute, byte[] value) throws IOException {
+        throw new IOException("extended attributes cannot be set here");
+    }
+
+    /**
+     * Sets the times of {@code name} itself, in nanoseconds since the epoch. To the nanosecond, but for symbolic links and special files
+     * before JDK 22, whose times are set to the microsecond.
+     */
+    default void setTimes(byte[] name, long accessedNs, long modifiedNs) throws IOException {
+        Files.getFileAttributeView(path(name), BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                .setTimes(FileTime.from(modifiedNs, TimeUnit.NANOSECONDS), FileTime.from(accessedNs, TimeUnit.NANOSECONDS), null);
+    }
+
+    /** Makes a FIFO, socket or device: {@code mode} has the type bits; the umask applies. */
+    default void makeSpecial(byte[] name, int mode, long rdev) throws IOException {
+        throw new IOException("special files cannot be made here");
     }
 
     /**

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /**
  * The kernel for the agents of one JVM. Thread-safe.
@@ -54,6 +55,9 @@ public final class EmbeddedKernel implements AutoCloseable {
     private final Condition work = lock.newCondition();
     private final Kernel kernel;
     private final EventSink sink;
+    /** Nanoseconds; {@code null} for the JVM's. */
+    private final LongSupplier clock;
+
     private final long startNanos;
     private final long startMs;
     private final HashMap<SessionKey, EmbeddedSession> sessions = new HashMap<>();
@@ -67,8 +71,14 @@ public final class EmbeddedKernel implements AutoCloseable {
      * @param sink is told everything that happens; may be {@code null}
      */
     public EmbeddedKernel(KernelOptions options, long startMs, EventSink sink) {
+        this(options, startMs, sink, null);
+    }
+
+    /** For tests that say themselves what time it is. */
+    EmbeddedKernel(KernelOptions options, long startMs, EventSink sink, LongSupplier clock) {
+        this.clock = clock;
         this.startMs = startMs;
-        this.startNanos = System.nanoTime();
+        this.startNanos = nanos();
         this.kernel = new Kernel(options, startMs);
         this.sink = sink;
     }
@@ -235,7 +245,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     long nanos() {
-        return System.nanoTime();
+        return clock == null ? System.nanoTime() : clock.getAsLong();
     }
 
     private long nowMs(long nanos) {

@@ -15,6 +15,9 @@ final class TimerWheel {
 
     private final Timed[] first = new Timed[FINE + COARSE];
     private final Timed[] last = new Timed[FINE + COARSE];
+    /** Which slots are not empty: one bit each. */
+    private final long[] occupied = new long[(FINE + COARSE) / Long.SIZE];
+
     /** The next millisecond to look at; everything before it has been taken. */
     private long cursor;
     private int size;
@@ -52,6 +55,7 @@ final class TimerWheel {
         t.earlier = last[slot];
         if (t.earlier == null) {
             first[slot] = t;
+            occupied[slot >> 6] |= 1L << slot;
         } else {
             t.earlier.later = t;
         }
@@ -69,6 +73,9 @@ final class TimerWheel {
         int slot = t.slot;
         if (t.earlier == null) {
             first[slot] = t.later;
+            if (t.later == null) {
+                occupied[slot >> 6] &= ~(1L << slot);
+            }
         } else {
             t.earlier.later = t.later;
         }
@@ -130,6 +137,7 @@ final class TimerWheel {
         Timed t = first[slot];
         first[slot] = null;
         last[slot] = null;
+        occupied[slot >> 6] &= ~(1L << slot);
         while (t != null) {
             Timed next = t.later;
             append(t);
@@ -146,16 +154,21 @@ final class TimerWheel {
             return Long.MAX_VALUE;
         }
         if (fineSize > 0) {
-            for (long ms = cursor; ; ms++) {
-                if (first[(int) (ms & FINE - 1)] != null) {
-                    return ms;
-                }
-            }
+            return cursor + ahead(0, FINE, (int) (cursor & FINE - 1));
         }
-        for (long window = (cursor >> FINE_BITS) + 1; ; window++) {
-            if (first[FINE + (int) (window & COARSE - 1)] != null) {
-                return window << FINE_BITS;
-            }
+        long window = (cursor >> FINE_BITS) + 1;
+        return window + ahead(FINE, COARSE, (int) (window & COARSE - 1)) << FINE_BITS;
+    }
+
+    /** How many slots after slot {@code from} of the ring the first occupied one is; there is one. */
+    private int ahead(int ring, int size, int from) {
+        int word = from >> 6;
+        long bits = occupied[(ring >> 6) + word] & -1L << from;
+        int words = size >> 6;
+        while (bits == 0) {
+            word = word + 1 & words - 1;
+            bits = occupied[(ring >> 6) + word];
         }
+        return (word << 6) + Long.numberOfTrailingZeros(bits) - from & size - 1;
     }
 }

@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -26,45 +24,35 @@ class KernelModelTest {
         "/a/**", "/a/b/**", "/b/**", "/c/**", "/**",
     };
 
+    private int steps;
+    /** In how many steps each occurred. */
     private final Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
     private final Map<Resource.Form, Integer> forms = new EnumMap<>(Resource.Form.class);
     private final Map<ConflictType, Integer> types = new EnumMap<>(ConflictType.class);
 
-    @Property(tries = 400, edgeCases = net.jqwik.api.EdgeCasesMode.NONE, shrinking = net.jqwik.api.ShrinkingMode.OFF)
-    @Tag("K0-3")
-    @Tag("K0-4")
-    @Tag("K2-1")
-    @Tag("K2-5")
-    @Tag("K2-7")
-    @Tag("K4-1")
-    @Tag("K4-4")
-    @Tag("K4-6")
-    @Tag("K4-10")
-    @Tag("RS-3")
-    @Tag("RS-5")
-    void kernel_randomCommands_doesWhatThePlainModelDoes(@ForAll long seed) {
-        new Run(seed).steps(300);
-    }
-
     @Test
     void randomCommands_manySeeds_reachEveryVerdictFormAndConflictTypeOften() {
         // each seed is 300 commands
-        for (int seed = 0; seed < Integer.getInteger("klock.model.seeds", 40); seed++) {
+        int seeds = Integer.getInteger("klock.model.seeds", 40);
+        for (int seed = 0; seed < seeds; seed++) {
             new Run(seed).steps(300);
         }
-        System.out.println("random commands: " + verdicts + " " + forms + " " + types);
-        int submits = verdicts.values().stream().mapToInt(Integer::intValue).sum();
-        assertThat(verdicts).as("of %s", submits).hasSize(4).allSatisfy((v, n) -> assertThat(n).isGreaterThan(submits / 20));
+        System.out.println("random commands: " + steps + " steps; " + verdicts + " " + forms + " " + types);
+        assertThat(verdicts).hasSize(4);
         assertThat(forms).hasSize(3);
-        assertThat(types.keySet()).contains(
+        assertThat(types.keySet()).containsExactlyInAnyOrder(
                 ConflictType.CREATION_COLLISION,
                 ConflictType.STALE_READ_RISK,
                 ConflictType.DESTRUCTIVE_INTERFERENCE,
                 ConflictType.EXISTENCE_FAILURE);
-        int conflicts = types.values().stream().mapToInt(Integer::intValue).sum();
-        types.forEach((t, n) -> assertThat(n).as("%s of %s", t, types).isGreaterThan(conflicts / 100));
-        int triples = forms.values().stream().mapToInt(Integer::intValue).sum();
-        forms.forEach((f, n) -> assertThat(n).as("%s of %s", f, forms).isGreaterThan(triples / 20));
+        if (seeds < 40) {
+            // too few to count
+            return;
+        }
+        List<Map<?, Integer>> all = List.of(verdicts, forms, types);
+        for (Map<?, Integer> counts : all) {
+            counts.forEach((what, n) -> assertThat(n).as("%s of %s steps", what, steps).isGreaterThanOrEqualTo(steps / 20));
+        }
     }
 
     static Resource resource(String pattern) {
@@ -106,8 +94,8 @@ class KernelModelTest {
             }
         }
 
-        void steps(int steps) {
-            for (int i = 0; i < steps; i++) {
+        void steps(int count) {
+            for (int i = 0; i < count; i++) {
                 step();
                 Set<String> expected = naive.seen();
                 assertThat(seen()).as(() -> String.join("\n", trace)).isEqualTo(expected);
@@ -116,7 +104,16 @@ class KernelModelTest {
             }
         }
 
+        /** Creation above all, since two who create are rare otherwise. */
+        private Predicate predicate() {
+            int kind = random.nextInt(10);
+            return kind < 3
+                    ? Predicate.values()[random.nextInt(6)]
+                    : kind < 6 ? Predicate.PROVIDES : kind < 8 ? Predicate.MUTATES : Predicate.CONSUMES;
+        }
+
         private void step() {
+            steps++;
             if (random.nextInt(3) == 0) {
                 now += random.nextInt(20) == 0 ? 20_000 : random.nextInt(600);
             }
@@ -127,19 +124,20 @@ class KernelModelTest {
             int kind = random.nextInt(100);
             Outcome out;
             boolean carriedOut;
-            if (kind < 50) {
+            if (kind < 68) {
                 List<Triple> triples = new ArrayList<>();
                 List<NaiveKernel.T> plain = new ArrayList<>();
+                Set<Resource.Form> asked = EnumSet.noneOf(Resource.Form.class);
                 int n = random.nextInt(8) == 0 ? random.nextInt(6) : 1 + random.nextInt(2);
                 for (int i = 0; i < n; i++) {
-                    Predicate p = Predicate.values()[random.nextInt(random.nextInt(3) == 0 ? 6 : 3)];
+                    Predicate p = predicate();
                     String pattern = PATTERNS[random.nextInt(PATTERNS.length - (random.nextInt(10) == 0 ? 0 : 1))];
                     triples.add(Triple.of(p, resource(pattern)));
                     plain.add(new NaiveKernel.T(p, pattern));
-                    forms.merge(resource(pattern).form(), 1, Integer::sum);
+                    asked.add(resource(pattern).form());
                 }
                 long ttl = 300 + random.nextInt(1500);
-                long wait = random.nextInt(3) == 0 ? 0 : random.nextInt(2000);
+                long wait = random.nextInt(8) == 0 ? 0 : random.nextInt(2000);
                 boolean reserve = random.nextInt(4) == 0;
                 boolean dry = random.nextInt(8) == 0;
                 trace.add(now + " " + name + (dry ? " dry " : " submit ") + triples + " ttl " + ttl + " wait " + wait + " reserve " + reserve);
@@ -150,39 +148,40 @@ class KernelModelTest {
                 if (expected != null) {
                     verdicts.merge(expected, 1, Integer::sum);
                 }
-                for (Conflict c : out.conflicts()) {
-                    types.merge(c.type(), 1, Integer::sum);
-                }
+                Set<ConflictType> met = EnumSet.noneOf(ConflictType.class);
+                out.conflicts().forEach(c -> met.add(c.type()));
+                met.forEach(t -> types.merge(t, 1, Integer::sum));
+                asked.forEach(f -> forms.merge(f, 1, Integer::sum));
                 return;
-            } else if (kind < 60) {
+            } else if (kind < 74) {
                 trace.add(now + " " + name + " release " + token);
                 carriedOut = naive.release(name, token);
                 out = kernel.apply(new Command.Release(key, new long[] {token}), now);
-            } else if (kind < 70) {
+            } else if (kind < 79) {
                 trace.add(now + " " + name + " heartbeat " + token);
                 carriedOut = naive.heartbeat(name, token);
                 out = kernel.apply(new Command.Heartbeat(key, new long[] {token}), now);
-            } else if (kind < 78) {
+            } else if (kind < 83) {
                 trace.add(now + " " + name + " confirm " + token);
                 carriedOut = naive.confirm(name, token);
                 out = kernel.apply(new Command.Confirm(key, new long[] {token}), now);
-            } else if (kind < 80) {
+            } else if (kind < 84) {
                 trace.add(now + " revoke " + token);
                 carriedOut = naive.revoke(token);
                 out = kernel.apply(new Command.Revoke(token), now);
-            } else if (kind < 82) {
+            } else if (kind < 85) {
                 trace.add(now + " " + name + " abort");
                 carriedOut = naive.abort(name);
                 out = kernel.apply(new Command.Abort(key, "test"), now);
-            } else if (kind < 90) {
+            } else if (kind < 91) {
                 trace.add(now + " " + name + " rolled back");
                 carriedOut = naive.rolledBack(name);
                 out = kernel.apply(new Command.RolledBack(key), now);
-            } else if (kind < 91 && random.nextBoolean()) {
+            } else if (kind < 92 && random.nextBoolean()) {
                 trace.add(now + " " + name + " withdraws");
                 carriedOut = naive.withdraw(name);
                 out = kernel.apply(new Command.Withdraw(key), now);
-            } else if (kind < 91) {
+            } else if (kind < 92) {
                 trace.add(now + " " + name + " announces restart");
                 carriedOut = naive.announceRestart(name);
                 out = kernel.apply(new Command.AnnounceRestart(key), now);
@@ -191,7 +190,7 @@ class KernelModelTest {
                 naive.reconcile(name, token);
                 out = kernel.apply(new Command.Reconcile(key, new long[] {token}), now);
                 carriedOut = true;
-            } else if (kind < 95) {
+            } else if (kind < 94) {
                 trace.add(now + " " + name + " pause");
                 carriedOut = naive.pause(name);
                 out = kernel.apply(new Command.Pause(key), now);

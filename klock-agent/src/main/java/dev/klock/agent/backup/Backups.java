@@ -59,10 +59,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * Paths are bytes, absolute and real (no component but the last is a link; the last is never followed). Two sessions never share a
  * directory: {@link #claim} picks an unused name (C47), {@link #open} holds a lock that ends with the process.
  *
- * <h2>What this stage does not keep</h2>
- * Extended attributes, ACLs and capabilities; holes of sparse files (content is right, blocks are allocated); on JDK 17 times are set
- * to the microsecond; FIFOs, sockets and devices are recorded by type and never opened, and cannot be made again; a name of a
- * hard-linked file that was replaced or deleted joins its group again only if another name of it is known to the session.
+ * <h2>What does not come back</h2>
+ * Attributes of symbolic links and special files (nothing but regular files and directories is ever opened); before JDK 22 the
+ * nanoseconds of links' and special files' times; who listened on a socket; a device where making one is not permitted. Holes come back
+ * as holes except in files that are restored in place because they have several names; a block of zeros that was allocated becomes a
+ * hole. A name of a hard-linked file that was replaced or deleted joins its group again only if another name of it is known to the
+ * session or found in its scopes.
  *
  * <p>Thread-safe. Lock order: entry (child before parent) → pack. Nothing is locked while program code runs.
  */
@@ -140,6 +142,10 @@ public final class Backups implements Closeable {
     private final long exactDev;
     private volatile Pack pack;
     private volatile State state = State.OPEN;
+    private volatile boolean restoredAfterCrash = true;
+    private volatile long startedMs;
+    /** This session's entry in {@link #HELD}. */
+    private String heldAs;
     private volatile boolean ending;
     /** A rollback was begun before, and files it wrote beside their places may be left. */
     boolean begun;
@@ -186,6 +192,15 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** Opens a session that has ended, for {@link #rollback(Undo)}. @throws NoSuchFileException if there is none of that name */
+    public static Backups reopen(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+            throw new NoSuchFileException(directory.toString(), null, "no such session");
+        }
+        return hold(home, sessionId, directory, files);
+    }
+
     /** Opens a session's backups for reading, whoever holds it. {@link #image} and {@link #rollback} refuse. */
     public static Backups read(Path home, String sessionId, HostFiles files) throws IOException {
         Path directory = home.resolve("backups").resolve(fileName(sessionId));
@@ -207,7 +222,7 @@ public final class Backups implements Closeable {
         List<Path> directories = new ArrayList<>();
         try (DirectoryStream<Path> list = Files.newDirectoryStream(sessions)) {
             for (Path p : list) {
-                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS)) {
+                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS) && !p.getFileName().toString().startsWith(".")) {
                     directories.add(p);
                 }
             }
@@ -221,14 +236,91 @@ public final class Backups implements Closeable {
                 for (Entry e : b.entries.values()) {
                     touched += e.role == Entry.TOUCHED ? 1 : 0;
                 }
-                found.add(new Session(id, b.state, live, touched, b.pack == null ? 0 : b.pack.end(), Files.getLastModifiedTime(p).toMillis()));
+                found.add(new Session(id, b.state, live, touched, b.pack == null ? 0 : b.pack.end(), b.startedMs));
             }
         }
         return found;
     }
 
-    /** One session of a home. {@code live}: some process holds it; {@code bytes}: size of its pack; {@code changedMs}: since the epoch. */
-    public record Session(String id, State state, boolean live, int touched, long bytes, long changedMs) {
+    /**
+     * One session of a home. {@code live}: some process holds it; {@code touched}: paths it changed; {@code bytes}: size of its pack;
+     * {@code startedMs}: when it first imaged something, since the epoch, 0 if it never did.
+     */
+    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs) {
+    }
+
+    /**
+     * Removes sessions that are over: first those begun before {@code beforeMs}, then the oldest of the others until all together take at
+     * most {@code maxBytes}. Never one that some process holds, nor one that crashed and is not recovered yet.
+     *
+     * @return the removed ones, oldest first
+     */
+    public static List<Session> prune(Path home, long beforeMs, long maxBytes, HostFiles files) throws IOException {
+        List<Session> all = sessions(home, files);
+        all.sort(java.util.Comparator.comparingLong(Session::startedMs));
+        long bytes = 0;
+        for (Session s : all) {
+            bytes += s.bytes;
+        }
+        try (DirectoryStream<Path> interrupted = Files.newDirectoryStream(home.resolve("backups"), ".pruned-*")) {
+            for (Path p : interrupted) {
+                erase(p);
+            }
+        } catch (NoSuchFileException none) {
+            return new ArrayList<>();
+        }
+        List<Session> removed = new ArrayList<>();
+        for (Session s : all) {
+            if (s.live || s.state == State.OPEN && s.startedMs != 0 || s.startedMs >= beforeMs && bytes <= maxBytes) {
+                continue;
+            }
+            if (remove(home, s.id, files)) {
+                bytes -= s.bytes;
+                removed.add(s);
+            }
+        }
+        return removed;
+    }
+
+    private static boolean remove(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        Path away = directory.resolveSibling(".pruned-" + directory.getFileName());
+        Backups held;
+        try {
+            held = hold(home, sessionId, directory, files);
+        } catch (IOException inUse) {
+            return false;
+        }
+        try {
+            Files.move(directory, away);
+        } finally {
+            held.pack = held.pack == null ? null : closed(held.pack);
+            held.lock.close();
+            HELD.remove(held.heldAs);
+        }
+        erase(away);
+        return true;
+    }
+
+    private static void erase(Path tree) throws IOException {
+        Files.walkFileTree(tree, new java.nio.file.SimpleFileVisitor<Path>() {
+            @Override
+            public java.nio.file.FileVisitResult visitFile(Path file, java.nio.file.attribute.BasicFileAttributes a) throws IOException {
+                Files.delete(file);
+                return java.nio.file.FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public java.nio.file.FileVisitResult postVisitDirectory(Path d, IOException e) throws IOException {
+                Files.delete(d);
+                return java.nio.file.FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    private static Pack closed(Pack pack) throws IOException {
+        pack.close();
+        return null;
     }
 
     private static Path sessions(Path home) throws IOException {
@@ -253,6 +345,7 @@ public final class Backups implements Closeable {
                 throw new IOException("session " + sessionId + " is in use by another process");
             }
             Backups b = new Backups(home, sessionId, directory, files, false, lock);
+            b.heldAs = key;
             b.replay(true);
             return b;
         } catch (IOException | RuntimeException e) {
@@ -262,6 +355,67 @@ public final class Backups implements Closeable {
             HELD.remove(key);
             throw e;
         }
+    }
+
+    /**
+     * Where sessions that have changed something and not ended are named, so that a start finds the crashed ones without looking through
+     * all that ever were. A session id never becomes a name with a leading dot.
+     */
+    private static Path openSessions(Path sessions) {
+        return sessions.resolve(".open");
+    }
+
+    /** Durable before the first image is. */
+    private void markOpen() throws IOException {
+        Path open = openSessions(directory.getParent());
+        if (makeDirectory(open)) {
+            Pack.syncDirectory(directory.getParent());
+        }
+        try {
+            Files.createFile(open.resolve(directory.getFileName()), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileAlreadyExistsException marked) {
+            return;
+        }
+        Pack.syncDirectory(open);
+    }
+
+    /** After the end is durable; a mark that stays only makes the next start look. */
+    private void unmarkOpen() {
+        try {
+            Files.deleteIfExists(openSessions(directory.getParent()).resolve(directory.getFileName()));
+        } catch (IOException stays) {
+            return;
+        }
+    }
+
+    /** The sessions of {@code home} that are marked as running: live or crashed. Costs one listing, nothing where there are none. */
+    static List<String> marked(Path home) {
+        String[] names = openSessions(home.resolve("backups")).toFile().list();
+        List<String> ids = new ArrayList<>();
+        if (names != null) {
+            Arrays.sort(names);
+            for (String name : names) {
+                ids.add(sessionId(name));
+            }
+        }
+        return ids;
+    }
+
+    static Path directory(Path home, String sessionId) throws IOException {
+        return home.resolve("backups").resolve(fileName(sessionId));
+    }
+
+    static Path mark(Path home, String sessionId) throws IOException {
+        return openSessions(home.resolve("backups")).resolve(fileName(sessionId));
+    }
+
+    /** Opens a session that has crashed; null if some process, this one included, holds it, or there is none of that name. */
+    static Backups openCrashed(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || live(directory)) {
+            return null;
+        }
+        return hold(home, sessionId, directory, files);
     }
 
     private static boolean live(Path directory) throws IOException {
@@ -644,15 +798,29 @@ public final class Backups implements Closeable {
      * holds none of the program's locks; durable on return if {@link RollbackReport#complete}.
      */
     public synchronized RollbackReport rollback() {
+        return rollback(Undo.ALL);
+    }
+
+    /**
+     * {@link #rollback()} as a user asks for it afterwards: of a part, as a mere list, or with what others changed put aside instead of
+     * left in place. Only a whole one that was carried out ends the session as {@link State#ROLLED_BACK}.
+     */
+    public synchronized RollbackReport rollback(Undo undo) {
         if (readOnly) {
             throw new IllegalStateException("session " + sessionId + " was opened for reading");
         }
         flushAll();
         ending = true;
-        Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN);
-        RollbackReport report = state == State.ROLLED_BACK || pack == null ? rollback.report(pack == null || state == State.ROLLED_BACK) : rollback.run();
-        if (report.complete() && state != State.ROLLED_BACK) {
+        Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN, undo);
+        if (pack == null || state == State.ROLLED_BACK && !undo.force()) {
+            return rollback.report(true);
+        }
+        RollbackReport report = rollback.run();
+        if (undo.whole() && report.complete() && state != State.ROLLED_BACK) {
             state = State.ROLLED_BACK;
+        }
+        if (state == State.ROLLED_BACK) {
+            unmarkOpen();
         }
         return report;
     }
@@ -684,8 +852,33 @@ public final class Backups implements Closeable {
             flushAll();
         }
         ending = true;
-        pack.sync(append(END, new byte[] {(byte) as.ordinal()}));
+        pack().sync(append(END, new byte[] {(byte) as.ordinal()}));
         state = as;
+        unmarkOpen();
+    }
+
+    /**
+     * Says, before anything is imaged, whether a crash of this session means that its changes are undone (strict: the default) or that they
+     * stay, with their images (the modes in which the program goes on after a violation).
+     */
+    public void restoredAfterCrash(boolean restored) {
+        restoredAfterCrash = restored;
+    }
+
+    /** See {@link #restoredAfterCrash(boolean)}; true too when a rollback had begun. */
+    boolean isRestoredAfterCrash() {
+        return restoredAfterCrash || begun;
+    }
+
+    /** A crashed session's changes stay; what its last ones left is not known, and is not looked at now: others may have come since. */
+    void keepCrashed() throws IOException {
+        if (state == State.OPEN) {
+            if (pack != null) {
+                pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal()}));
+            }
+            state = State.KEPT;
+        }
+        unmarkOpen();
     }
 
     /** The paths recorded so far, sorted. Those with {@link Image#touched} are what a rollback cares for. */
@@ -763,7 +956,7 @@ public final class Backups implements Closeable {
         }
         if (lock != null) {
             lock.close();
-            HELD.remove(directory.toRealPath().toString());
+            HELD.remove(heldAs);
         }
     }
 
@@ -921,6 +1114,9 @@ public final class Backups implements Closeable {
             if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && movedHere(e.name, now)) {
                 e.moved = true;
                 now = FileState.absent();
+            }
+            if (now.kind == FileState.FILE || now.kind == FileState.DIRECTORY) {
+                now = now.withAttributes(files.attributes(e.name.bytes));
             }
             if (now.kind != FileState.FILE) {
                 record(e, role, now, -1);
@@ -1147,7 +1343,7 @@ public final class Backups implements Closeable {
     }
 
     private void index(FileState state, Entry e) {
-        if (state.kind != FileState.FILE && state.kind != FileState.LINK && state.kind != FileState.DIRECTORY) {
+        if (state.kind == FileState.ABSENT) {
             return;
         }
         synchronized (scopes) {
@@ -1298,8 +1494,10 @@ public final class Backups implements Closeable {
                 Pack fresh = Pack.create(directory.resolve("pack"));
                 Pack.syncDirectory(directory.getParent());
                 byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
-                byte[] head = new byte[12 + id.length];
-                ByteBuffer.wrap(head).putInt(FORMAT).putLong(System.currentTimeMillis()).put(id);
+                byte[] head = new byte[13 + id.length];
+                startedMs = System.currentTimeMillis();
+                ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
+                markOpen();
                 fresh.append(BEGIN, head, null, 0);
                 pack = fresh;
             }
@@ -1399,6 +1597,8 @@ public final class Backups implements Closeable {
                     if (in.getInt() != FORMAT) {
                         throw new IOException(directory + " was written by another version of klock");
                     }
+                    startedMs = in.getLong();
+                    restoredAfterCrash = in.get() != 0;
                     break;
                 case SCOPE:
                     scopes.add(path(in));

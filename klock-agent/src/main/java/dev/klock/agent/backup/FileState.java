@@ -24,6 +24,10 @@ final class FileState {
     static final int FILE_BITS = 0100000;
     static final int DIRECTORY_BITS = 0040000;
     static final int LINK_BITS = 0120000;
+    private static final int FIFO_BITS = 0010000;
+    private static final int SOCKET_BITS = 0140000;
+    private static final int CHARACTER_BITS = 0020000;
+    private static final int BLOCK_BITS = 0060000;
 
     /**
      * File times advance with the kernel's tick (4 ms, 10 ms on some kernels): a change within one tick of the look leaves times as they
@@ -34,6 +38,8 @@ final class FileState {
     private static final int SHA = 1;
     private static final int TEXT = 2;
     private static final int EXACT = 4;
+    private static final int ATTRIBUTES = 8;
+    private static final int MAX_ATTRIBUTES = 1 << 16;
 
     final int kind;
     final int mode;
@@ -55,9 +61,11 @@ final class FileState {
     final byte[] sha;
     /** The kernel stamps the next change after a look with a time of its own (multigrain times), so equal times prove everything. */
     final boolean exact;
+    /** Extended attributes as name, value, name, value …, sorted by name; null where they were not asked for or cannot be. */
+    final byte[][] attributes;
 
     private FileState(int kind, int mode, int uid, int gid, int nlink, long dev, long ino, long rdev, long size, long mtime, long ctime,
-            long atime, long taken, byte[] link, byte[] sha, boolean exact) {
+            long atime, long taken, byte[] link, byte[] sha, boolean exact, byte[][] attributes) {
         this.kind = kind;
         this.mode = mode;
         this.uid = uid;
@@ -74,14 +82,15 @@ final class FileState {
         this.link = link;
         this.sha = sha;
         this.exact = exact;
+        this.attributes = attributes;
     }
 
     static FileState absent() {
-        return new FileState(ABSENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, now(), null, null, false);
+        return new FileState(ABSENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, now(), null, null, false, null);
     }
 
     FileState withSha(byte[] digest) {
-        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, digest, exact);
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, digest, exact, attributes);
     }
 
     static long now() {
@@ -107,7 +116,11 @@ final class FileState {
 
     /** Taken where times are exact. */
     FileState exact() {
-        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, true);
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, true, attributes);
+    }
+
+    FileState withAttributes(byte[][] pairs) {
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, pairs);
     }
 
     /** From what {@link HostFiles#status} answered at {@code taken}. */
@@ -115,7 +128,7 @@ final class FileState {
         int mode = (int) s[HostFiles.MODE];
         return new FileState(kind(mode), mode & 07777, (int) s[HostFiles.UID], (int) s[HostFiles.GID], (int) s[HostFiles.NLINK],
                 s[HostFiles.DEV], s[HostFiles.INO], s[HostFiles.RDEV], s[HostFiles.SIZE], s[HostFiles.MTIME], s[HostFiles.CTIME],
-                s[HostFiles.ATIME], taken, link, null, exact);
+                s[HostFiles.ATIME], taken, link, null, exact, null);
     }
 
     /** Whether {@code s} is a regular file and this one, in this state. */
@@ -130,11 +143,24 @@ final class FileState {
             case FILE_BITS: return FILE;
             case DIRECTORY_BITS: return DIRECTORY;
             case LINK_BITS: return LINK;
-            case 0010000: return FIFO;
-            case 0140000: return SOCKET;
-            case 0020000: return CHARACTER_DEVICE;
-            case 0060000: return BLOCK_DEVICE;
+            case FIFO_BITS: return FIFO;
+            case SOCKET_BITS: return SOCKET;
+            case CHARACTER_BITS: return CHARACTER_DEVICE;
+            case BLOCK_BITS: return BLOCK_DEVICE;
             default: throw new IOException("a file of unknown type: mode 0" + Integer.toOctalString(mode));
+        }
+    }
+
+    /** Of st_mode. */
+    int typeBits() {
+        switch (kind) {
+            case FILE: return FILE_BITS;
+            case DIRECTORY: return DIRECTORY_BITS;
+            case LINK: return LINK_BITS;
+            case FIFO: return FIFO_BITS;
+            case SOCKET: return SOCKET_BITS;
+            case CHARACTER_DEVICE: return CHARACTER_BITS;
+            default: return BLOCK_BITS;
         }
     }
 
@@ -174,11 +200,19 @@ final class FileState {
     }
 
     int encodedLength() {
-        return 2 + 4 * 4 + 8 * 8 + (sha == null ? 0 : Sha256.LENGTH) + (link == null ? 0 : 4 + link.length);
+        int length = 2 + 4 * 4 + 8 * 8 + (sha == null ? 0 : Sha256.LENGTH) + (link == null ? 0 : 4 + link.length);
+        if (attributes != null) {
+            length += 4;
+            for (byte[] one : attributes) {
+                length += 4 + one.length;
+            }
+        }
+        return length;
     }
 
     void encode(ByteBuffer out) {
-        out.put((byte) kind).put((byte) ((sha == null ? 0 : SHA) | (link == null ? 0 : TEXT) | (exact ? EXACT : 0)));
+        out.put((byte) kind).put((byte) ((sha == null ? 0 : SHA) | (link == null ? 0 : TEXT) | (exact ? EXACT : 0)
+                | (attributes == null ? 0 : ATTRIBUTES)));
         out.putInt(mode).putInt(uid).putInt(gid).putInt(nlink);
         out.putLong(dev).putLong(ino).putLong(rdev).putLong(size).putLong(mtime).putLong(ctime).putLong(atime).putLong(taken);
         if (sha != null) {
@@ -186,6 +220,12 @@ final class FileState {
         }
         if (link != null) {
             out.putInt(link.length).put(link);
+        }
+        if (attributes != null) {
+            out.putInt(attributes.length);
+            for (byte[] one : attributes) {
+                out.putInt(one.length).put(one);
+            }
         }
     }
 
@@ -212,13 +252,30 @@ final class FileState {
             in.get(sha);
         }
         if ((has & TEXT) != 0) {
-            int length = in.getInt();
-            if (length < 0 || length > in.remaining()) {
+            link = bytes(in);
+        }
+        byte[][] attributes = null;
+        if ((has & ATTRIBUTES) != 0) {
+            int count = in.getInt();
+            if (count < 0 || count > MAX_ATTRIBUTES) {
                 throw new BufferUnderflowException();
             }
-            link = new byte[length];
-            in.get(link);
+            attributes = new byte[count][];
+            for (int i = 0; i < count; i++) {
+                attributes[i] = bytes(in);
+            }
         }
-        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, (has & EXACT) != 0);
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, (has & EXACT) != 0,
+                attributes);
+    }
+
+    private static byte[] bytes(ByteBuffer in) {
+        int length = in.getInt();
+        if (length < 0 || length > in.remaining()) {
+            throw new BufferUnderflowException();
+        }
+        byte[] bytes = new byte[length];
+        in.get(bytes);
+        return bytes;
     }
 }

@@ -96,16 +96,21 @@ public final class Baseline {
             this.reason = reason;
         }
 
-        /** {@code FILE:/dir/**} or {@code FILE:/file}, as a manifest would say it. */
+        /** {@code FILE:/dir/**}, {@code FILE:/dir/*} or {@code FILE:/file}, as a manifest would say it. */
         public String resource() {
             String text = Names.text(path);
-            return kind == EXACT ? "FILE:".concat(text) : "FILE:".concat(text).concat("/**");
+            return "FILE:".concat(text).concat(kind == EXACT ? "" : kind == LOOKED_IN ? "/*" : "/**");
+        }
+
+        /** Whether it may be read and not only looked for. */
+        public boolean isRead() {
+            return kind != LOOKED_IN;
         }
 
         /** Why the JVM needs it. */
         public String reason() {
             return kind == CLASSES ? reason.concat("; only .class files, since the program works there, too")
-                    : kind == LOOKED_IN ? reason.concat("; not to be read") : reason;
+                    : kind == LOOKED_IN ? reason.concat("; only lib*.so, and not to be read") : reason;
         }
     }
 
@@ -201,11 +206,12 @@ public final class Baseline {
         if (row != null) {
             return row.kind == CLASSES || row.kind == LOOKED_IN ? LOOK : READ;
         }
+        int last = real.lastIndexOf('/');
         int look = 0;
         for (int slash = real.lastIndexOf('/'); slash > 0; slash = real.lastIndexOf('/', slash - 1)) {
             row = subtrees.get(real.substring(0, slash));
             if (row != null && row.kind == LOOKED_IN) {
-                look = LOOK;
+                look |= slash == last && real.startsWith("lib", last + 1) && real.indexOf(".so", last) > 0 ? LOOK : 0;
             } else if (row != null && (row.kind != CLASSES || real.endsWith(".class"))) {
                 return READ;
             }

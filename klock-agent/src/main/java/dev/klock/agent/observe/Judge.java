@@ -296,6 +296,8 @@ final class Judge {
     void written(Work work, Frame f, Target target, String requested) {
         openForWriting(work, f, target, true, false, requested, null);
         f.checked = false;
+        // there is no descriptor whose close would say that it is over
+        f.opens = false;
     }
 
     /** Something whose effects cannot be told: MUTATES on the working directory's subtree (K6-7). */

@@ -2,7 +2,10 @@ package dev.klock.sandbox.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.klock.sandbox.audit.AlteredJar;
+import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Jdks;
 import dev.klock.sandbox.jvm.Outcome;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -176,6 +179,44 @@ class NetworkTest {
         assertThat(results.get("lookup S3CRET.invalid.")).contains("URL:dns://s3cret.invalid ");
         // looked up, and found not to exist
         assertThat(steps.watched("block", "lookup declared.invalid").values()).allMatch(result -> result.startsWith("UnknownHostException"));
+    }
+
+    static Stream<Jdk> withOldSockets() {
+        return Jdks.each().filter(jdk -> jdk.feature() < 18);
+    }
+
+    @ParameterizedTest
+    @MethodSource("withOldSockets")
+    void oldSocketImplementation_of17_isHookedToo(Jdk jdk) throws IOException {
+        int port = freePort();
+        try (LocalServer server = new LocalServer()) {
+            String[] allowed = {"socket 127.0.0.1 " + server.port(), "listen 127.0.0.1 " + port, "serve-oneself 127.0.0.1"};
+            String[] denied = {"socket 127.0.0.1 " + port, "listen 127.0.0.1 " + server.port(), "listen-everywhere 0"};
+            Steps steps = new Steps(jdk, directory, NetSteps.class).jvm("-Djdk.net.usePlainSocketImpl=true", "-Djdk.net.usePlainDatagramSocketImpl=true")
+                    .declaring("CONSUMES URL:tcp://127.0.0.1:" + server.port(), "PROVIDES URL:tcp://127.0.0.1:" + port, "PROVIDES URL:tcp://127.0.0.1:0");
+            assertThat(steps.watched("block", allowed)).isEqualTo(steps.bare(allowed));
+            Map<String, String> results = steps.watched("block", denied);
+            assertThat(results.values()).as(results.toString()).allMatch(result -> result.contains("ScopeViolationError Agent attempted "));
+        }
+    }
+
+    /** A row that does not match when its class is loaded, in the middle of the program: the connect that loads it does not happen. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-G06")
+    void lazyRow_thatMatchesNothing_endsTheSessionBeforeTheClassIsUsed(Jdk jdk) throws IOException {
+        Path jar = new AlteredJar().hooks(lines -> lines.map(line -> line.replace("\tsun/nio/ch/Net\tconnect\t", "\tsun/nio/ch/Net\tgone\t")))
+                .in(directory);
+        try (LocalServer server = new LocalServer()) {
+            String step = "client http://127.0.0.1:" + server.port() + "/a";
+            Files.writeString(directory.resolve("klock.yaml"), "ver: \"1.0\"\nagent_id: tester\nscope:\n  - CONSUMES URL:tcp://127.0.0.1:" + server.port()
+                    + "\n");
+            Outcome outcome = Child.on(jdk).in(directory).jvm("-javaagent:" + jar).main(NetSteps.class, step).run();
+            assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(1);
+            assertThat(outcome.err()).contains("a hook is lost: no method matches sun.nio.ch.Net.gone");
+            assertThat(outcome.out()).doesNotContain(step);
+            assertThat(server.seen()).isEmpty();
+        }
     }
 
     @ParameterizedTest

@@ -14,6 +14,7 @@ final class Steps {
     private final Path directory;
     private final Class<?> subject;
     private String scope = "";
+    private String[] jvm = {};
 
     Steps(Jdk jdk, Path directory, Class<?> subject) {
         this.jdk = jdk;
@@ -28,6 +29,12 @@ final class Steps {
             text.append("  - ").append(line).append('\n');
         }
         scope = text.toString();
+        return this;
+    }
+
+    /** Further arguments for the JVM. */
+    Steps jvm(String... arguments) {
+        jvm = arguments;
         return this;
     }
 
@@ -52,7 +59,7 @@ final class Steps {
 
     private Child child(String... steps) {
         Child child = Child.on(jdk).in(directory).main(subject, steps).env("SECRET", "s3cret").env("DECLARED", "known")
-                .jvm("--add-exports", "jdk.attach/sun.tools.attach=ALL-UNNAMED");
+                .jvm(jvm);
         return jdk.feature() >= 22 ? child.jvm("--enable-native-access=ALL-UNNAMED") : child;
     }
 

@@ -30,7 +30,7 @@ class HookTableScanTest {
     @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
     @Tag("K6-1")
     void runTimeImage_scannedIndependently_hasNoUnclassifiedNativeAndNoUnhookedCaller(Jdk jdk, @TempDir Path directory) {
-        List<HookRow> doors = HookRow.doors(jdk.feature());
+        List<HookRow> doors = HookRow.everyDoor(jdk.feature());
         Map<String, String> ledger = new HashMap<>();
         Set<String> patterns = new TreeSet<>();
         for (String line : LEDGER.stream().flatMap(table -> KlockJar.table(table).stream()).toList()) {

@@ -33,6 +33,7 @@ public final class ImageScanner {
     }
 
     private final Map<String, String> superOf = new HashMap<>();
+    private final Map<String, String[]> interfacesOf = new HashMap<>();
     private final Map<String, Set<String>> declared = new HashMap<>();
     /** Native members ({@code name(descriptor)}) by class. */
     private final Map<String, Set<String>> natives = new HashMap<>();
@@ -85,11 +86,9 @@ public final class ImageScanner {
 
     /** Whether a call of {@code member} on static type {@code called} may land in {@code owner}'s. */
     private boolean reaches(String called, String owner, String member) {
-        // what the call names is an ancestor of the native's class: it may be overridden by it
-        for (String type = owner; type != null; type = superOf.get(type)) {
-            if (type.equals(called)) {
-                return true;
-            }
+        // what the call names is an ancestor or an interface of the native's class: it may be overridden by it
+        if (isAncestor(called, owner)) {
+            return true;
         }
         // what it names is a descendant that inherits the native
         for (String type = called; type != null; type = superOf.get(type)) {
@@ -98,6 +97,14 @@ public final class ImageScanner {
             }
         }
         return false;
+    }
+
+    private boolean isAncestor(String ancestor, String type) {
+        if (type == null || ancestor.equals(type)) {
+            return type != null;
+        }
+        return isAncestor(ancestor, superOf.get(type)) || Stream.of(interfacesOf.getOrDefault(type, new String[0]))
+                .anyMatch(one -> isAncestor(ancestor, one));
     }
 
     private final class Reading extends ClassVisitor {
@@ -111,6 +118,7 @@ public final class ImageScanner {
         public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
             type = name;
             superOf.put(name, superName);
+            interfacesOf.put(name, interfaces);
         }
 
         @Override
