@@ -602,7 +602,6 @@ public final class Backups implements Closeable {
             throw new IOException(root + " holds " + count + " entries and " + bytes + " bytes, more than can be imaged before it is changed ("
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
-        append(TREE, named(root.bytes, 0));
         boolean atWork = openTree(root);
         for (Name n : names) {
             Entry e = entry(n);
@@ -624,6 +623,8 @@ public final class Backups implements Closeable {
                 }
             }
         }
+        // behind the notes of what each was, which it makes things of the past
+        append(TREE, named(root.bytes, 0));
         try {
             pack.sync(pack.end());
         } catch (IOException failed) {
@@ -1117,10 +1118,12 @@ public final class Backups implements Closeable {
             e.open();
             return;
         }
-        left(e, now);
-        index(now, e);
-        writeLeft(e);
-        append(TOUCH, named(e.name.bytes, 0));
+        if (!e.leftOnDisk || !now.sameStat(e.left)) {
+            left(e, now);
+            index(now, e);
+            writeLeft(e);
+        }
+        // the tree's own record opens what is known below it
         e.open();
         e.moved = true;
     }
@@ -1443,7 +1446,9 @@ public final class Backups implements Closeable {
         FileState before = e.prior == null ? e.image : e.prior;
         try {
             now = look(e, fd);
-            if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
+            if (before.sha != null && now.sameStat(before) && !before.racy()) {
+                now = now.withSha(before.sha);
+            } else if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
                 // the first time it is little against the image that was just made durable
                 if (e.leftCount < WRITTEN_AT_ONCE || now.racy() && System.nanoTime() - e.hashedAtNs > HASH_PAUSE_NS) {
                     e.hashedAtNs = System.nanoTime();
@@ -1695,6 +1700,15 @@ public final class Backups implements Closeable {
                     left(e, FileState.decode(in));
                     e.leftOnDisk = true;
                     index(e.left, e);
+                    break;
+                }
+                case TREE: {
+                    Name root = new Name(path(in));
+                    for (Entry e : entries.values()) {
+                        if (e.role == Entry.TOUCHED && (e.name.equals(root) || e.name.below(root))) {
+                            e.open();
+                        }
+                    }
                     break;
                 }
                 case END:
