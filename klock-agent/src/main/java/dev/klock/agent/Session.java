@@ -256,7 +256,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     @Override
     public void ending() {
-        complete(0);
+        complete(Summary.UNKNOWN);
     }
 
     /** The program has ended by itself. If the session is being aborted, the calling thread waits here until the guard halts the JVM. */

@@ -7,6 +7,7 @@ import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
+import dev.klock.agent.log.Summary;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
@@ -64,7 +65,7 @@ final class Sessions extends Verb {
         StringBuilder line = new StringBuilder();
         line.append(known(session.started)).append("  ").append(session.id).append("  ").append(known(session.agent)).append("  ")
                 .append(known(session.mode)).append("  ").append(session.state());
-        if (session.end != null) {
+        if (session.exitCode != Summary.UNKNOWN) {
             line.append(" (exit ").append(session.exitCode).append(')');
         }
         line.append(':');
@@ -113,7 +114,7 @@ final class Sessions extends Verb {
             json.writeStringField("started", session.started);
             json.writeNumberField("pid", session.pid);
             json.writeStringField("state", session.state());
-            if (session.end != null) {
+            if (session.exitCode != Summary.UNKNOWN) {
                 json.writeNumberField("exit_code", session.exitCode);
             }
             for (Decision decision : Decision.values()) {

@@ -72,7 +72,8 @@ final class Causes {
                 if (c.getModule() != base) {
                     return Boolean.FALSE;
                 }
-                if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader")) {
+                // or the enumeration it answers findResources with, which looks as it is asked for the next
+                if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader") || c.getName().startsWith("jdk.internal.loader.BuiltinClassLoader$")) {
                     return Boolean.TRUE;
                 }
             }

@@ -5,6 +5,7 @@ import dev.klock.agent.decide.Targets;
 import dev.klock.kernel.Predicate;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Judges the environment (C49, F13). A variable's value is judged where it reaches the program, by whatever door: {@code getenv(name)},
@@ -26,6 +27,8 @@ final class Variables {
     private final Targets targets;
     private final Judge judge;
     private final Trail trail;
+    /** By name; only variables that are set, so no more than those. */
+    private final ConcurrentHashMap<String, Target> met = new ConcurrentHashMap<>();
 
     Variables(Targets targets, Judge judge, Trail trail) {
         this.targets = targets;
@@ -35,11 +38,18 @@ final class Variables {
 
     /** {@code name} null: all that are set. */
     void read(Work work, int op, String name) {
+        Target known = name == null ? null : met.get(name);
+        if (known != null) {
+            judge.access(work, op, known, CONSUMES, null, null);
+            return;
+        }
         Map<String, String> own = System.getenv();
         if (name != null) {
             // an entry that the program itself put into a child's environment tells it nothing
             if (own.containsKey(name)) {
-                judge.access(work, op, targets.other("ENV", name), CONSUMES, null, null);
+                Target target = targets.other("ENV", name);
+                met.put(name, target);
+                judge.access(work, op, target, CONSUMES, null, null);
             }
             return;
         }
