@@ -105,6 +105,7 @@ public final class Agent {
         Session session = new Session(launch, agentId, claim.id(), log, backups, fence);
         backups.restoredAfterCrash(mode == Mode.STRICT);
         Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
+        session.keeps(images);
         Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
         Observer observer = new Observer(files, names, resolver, targets,
                 manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,

@@ -79,6 +79,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private volatile String stopReason;
     private volatile int stopCode;
     private Leases leases;
+    private Images images;
     private Observer observer;
     private Targets targets;
 
@@ -100,6 +101,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     void observedBy(Observer newObserver, Targets newTargets) {
         observer = newObserver;
         targets = newTargets;
+    }
+
+    void keeps(Images newImages) {
+        images = newImages;
+        newImages.settledBy(this);
     }
 
     void holds(Leases newLeases) {
@@ -258,6 +264,17 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (Thread.currentThread() == guard) {
             return;
         }
+        if (state.get() == OPEN && images.openToChildren() > 0) {
+            observer.enter();
+            try {
+                if (Children.any()) {
+                    Stderr.warn("a child of the program is still running; what it changes from here on is not covered");
+                }
+                childrenOver(Integer.MAX_VALUE);
+            } finally {
+                observer.leave();
+            }
+        }
         if (!state.compareAndSet(OPEN, OVER)) {
             if (state.get() == STOPPING) {
                 guard.await();
@@ -296,6 +313,34 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     void tick() {
         log.flush();
         backups.flush();
+        settleChildren(0);
+    }
+
+    /**
+     * If the children started so far are over, looks at what they did. {@code own}: operations of the calling thread that are under way.
+     * In this order: whatever start opened a place by now is over, and its child can be seen, once no other operation is under way.
+     */
+    void settleChildren(int own) {
+        int open = images.openToChildren();
+        if (open > 0 && observer.inMutation() == own && !Children.any()) {
+            childrenOver(open);
+        }
+    }
+
+    /** Compares what children could change with what it was, records the differences, and stops at one that is out of scope (K6-7). */
+    private void childrenOver(int count) {
+        observer.childEnded();
+        images.childrenOver(count, new Images.Differences() {
+            @Override
+            public void differs(Backups.Change change, boolean declared) {
+                Session.this.differs(change, declared);
+            }
+        });
+    }
+
+    private void differs(Backups.Change change, boolean declared) {
+        observer.childDid(change.path(), !change.existed() ? Predicate.PROVIDES : change.exists() ? Predicate.MUTATES : Predicate.DELETES,
+                declared);
     }
 
     /** Called by the guard once the session is stopping: everything up to, but not including, the halt. Answers the exit code. */
@@ -303,6 +348,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         int code = stopCode;
         Children.end();
         boolean quiet = awaitQuiet();
+        // one whose start was under way
+        Children.end();
+        childrenOver(Integer.MAX_VALUE);
         RollbackReport report = null;
         if (code == EXIT_LEASE_LOST) {
             try {

@@ -643,6 +643,10 @@ final class Judge {
         return new ScopeViolationError("klock has ended this session: nothing can be changed any more.", false);
     }
 
+    Trail trail() {
+        return trail;
+    }
+
     /** The operation has succeeded. */
     void done(Frame f, int result) {
         Target a = f.a;

@@ -109,6 +109,22 @@ public final class Observer implements Hooks {
         return judge.inMutation();
     }
 
+    /**
+     * A child that is over has done something to the file {@code path} (bytes of a real path): told like the program's own, and a
+     * violation, late, if it is denied or not declared (K6-7). {@code declared}: the child's effects cover it, so only a deny line counts.
+     */
+    public void childDid(byte[] path, Predicate predicate, boolean declared) {
+        Target target = targets.file(Names.real(path));
+        int decision = target.decide(predicate);
+        boolean covered = Scope.isAllowed(decision) || !Scope.isDenied(decision)
+                && (declared || Scope.isAllowed(target.decide(Predicate.MUTATES)));
+        if (!covered) {
+            verdicts.denied(new Denial(Op.START_PROCESS, predicate, target, false, true, null));
+        } else if (target.counted(predicate.ordinal())) {
+            judge.trail().first(target, predicate, decision, null);
+        }
+    }
+
     /** A child has ended: it may have changed any link or directory. */
     public void childEnded() {
         resolver.bump();
