@@ -135,6 +135,8 @@ public final class Backups implements Closeable {
     private final ConcurrentHashMap<Long, Entry[]> byInode = new ConcurrentHashMap<>();
     /** By inode number: the state in which the session last left a file, under whatever name. */
     private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
+    /** By SHA-256: where small content already is in the pack, so that equal files are kept once. */
+    private final ConcurrentHashMap<ByteBuffer, Long> contents = new ConcurrentHashMap<>();
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
@@ -1241,8 +1243,15 @@ public final class Backups implements Closeable {
             MessageDigest digest = Sha256.digest();
             digest.update(data, 0, size);
             sha = digest.digest();
+            ByteBuffer key = ByteBuffer.wrap(sha);
+            Long same = contents.get(key);
+            if (same != null) {
+                record(e, role, now.withSha(sha), same);
+                return;
+            }
             System.arraycopy(sha, 0, data, size, sha.length);
             at = pack().append(IMAGE, head, data, data.length);
+            contents.putIfAbsent(key, at);
         } else {
             try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
                 at = pack().appendContent(IMAGE, head, new Checked(in, e.name, now, path), now.size, sha);
