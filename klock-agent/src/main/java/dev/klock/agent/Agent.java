@@ -36,6 +36,7 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.FileSystems;
+import java.nio.file.InvalidPathException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -72,6 +73,10 @@ public final class Agent {
             }
         } catch (UsageException e) {
             Stderr.announce(e.getMessage());
+            Runtime.getRuntime().halt(UsageException.EXIT_CODE);
+        } catch (InvalidPathException e) {
+            Stderr.announce("this locale cannot write the path " + e.getInput() + " (sun.jnu.encoding is "
+                    + System.getProperty("sun.jnu.encoding") + "); start with LC_ALL=C.UTF-8 or another UTF-8 locale");
             Runtime.getRuntime().halt(UsageException.EXIT_CODE);
         }
     }

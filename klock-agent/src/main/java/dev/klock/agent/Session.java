@@ -123,15 +123,24 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     // ---- verdicts
 
+    /** {@link #ended} without the wait. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Where a session is over because the program has ended, a thread of its that still works waits here for the JVM's last moment. */
     @Override
     public boolean ended() {
+        if (ended && state.get() == OVER) {
+            guard.await();
+        }
         return ended;
     }
 
     @Override
     public boolean denied(Denial denial) {
         boolean stops = mode.denies() || denial.isProtected();
-        if (ended) {
+        if (ended()) {
             return stops;
         }
         telling.incrementAndGet();
@@ -187,8 +196,13 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         for (int i = 0; i < nearest.length; i++) {
             near.add(scopeLines.get(nearest[i]));
         }
-        return Messages.violation(denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
+        String message = Messages.violation(denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
                 near, launch.manifest() == null ? null : launch.manifest().file());
+        if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
+            // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
+            message += "\n  or say in its PROVIDES line what the program may touch: effects: [], for nothing";
+        }
+        return message;
     }
 
     @Override
