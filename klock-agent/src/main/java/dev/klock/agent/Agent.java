@@ -59,6 +59,8 @@ public final class Agent {
         // the default file system is initialised here, on this thread, so that no hook ever is the first to do it (FIELD G04)
         FileSystems.getDefault();
         try {
+            HookTable table = HookTable.forRelease(Runtime.version().feature());
+            Installation.load(table);
             LaunchEnvironment environment = LaunchEnvironment.ofProcess();
             UserCache cache = UserCache.of(Cache.directory(environment));
             Launch launch = Launch.read(argument, environment, cache);
@@ -69,7 +71,7 @@ public final class Agent {
             }
             if (launch.options().mode() != Mode.OFF) {
                 Platform.check();
-                begin(launch, jar, instrumentation, cache);
+                begin(launch, jar, instrumentation, table, cache);
             }
         } catch (UsageException e) {
             Stderr.announce(e.getMessage());
@@ -81,10 +83,10 @@ public final class Agent {
         }
     }
 
-    private static void begin(Launch launch, File jar, Instrumentation instrumentation, UserCache cache) throws Exception {
+    private static void begin(Launch launch, File jar, Instrumentation instrumentation, HookTable table, UserCache cache)
+            throws Exception {
         long nowMs = System.currentTimeMillis();
         Mode mode = launch.options().mode();
-        HookTable table = HookTable.forRelease(Runtime.version().feature());
         if (!table.isListed()) {
             audit(table, mode, cache);
         }

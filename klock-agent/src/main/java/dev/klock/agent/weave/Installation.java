@@ -94,6 +94,24 @@ public final class Installation {
         return result;
     }
 
+    /**
+     * Loads the classes that {@link #install} will weave at once. Called before anything that one start does and another leaves out: the
+     * order in which the JVM meets the names of methods then is the same, and so are the bytes it shows the weaver
+     * ({@link KeptClasses}).
+     */
+    public static void load(HookTable table) {
+        for (Map.Entry<String, List<Hook>> entry : table.byClass().entrySet()) {
+            String name = entry.getKey().replace('/', '.');
+            if (!entry.getValue().get(0).lazy && moduleIsPresent(name)) {
+                try {
+                    Class.forName(name, false, null);
+                } catch (ClassNotFoundException | LinkageError e) {
+                    // the installation will name it as a gap
+                }
+            }
+        }
+    }
+
     /** One line for every row that is not in force; empty when all are. */
     public List<String> gaps() {
         return gaps;

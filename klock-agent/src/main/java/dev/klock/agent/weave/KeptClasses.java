@@ -7,6 +7,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -32,10 +33,13 @@ final class KeptClasses {
         }
     }
 
+    /** More than one JVM setup and one other agent make. */
+    private static final int MAX_VARIANTS = 4;
+
     private final UserCache cache;
     private final String key;
     private final HookTable table;
-    private Map<String, Kept> classes = new HashMap<>();
+    private Map<String, List<Kept>> classes = new HashMap<>();
     private boolean changed;
 
     private KeptClasses(UserCache cache, String key, HookTable table) {
@@ -68,17 +72,27 @@ final class KeptClasses {
      * {@code hooks}, are then added to {@code done}. Else null.
      */
     byte[] woven(String name, byte[] original, List<Hook> hooks, Set<Hook> done) {
-        Kept kept = classes.get(name);
-        if (kept == null || kept.rows.length != hooks.size() || !Arrays.equals(kept.original, original)) {
-            return null;
-        }
-        for (int i = 0; i < kept.rows.length; i++) {
-            if (hooks.get(i).number != kept.rows[i]) {
-                return null;
+        List<Kept> variants = classes.get(name);
+        for (int i = 0; variants != null && i < variants.size(); i++) {
+            Kept kept = variants.get(i);
+            if (Arrays.equals(kept.original, original) && areRows(kept.rows, hooks)) {
+                done.addAll(hooks);
+                return kept.woven;
             }
         }
-        done.addAll(hooks);
-        return kept.woven;
+        return null;
+    }
+
+    private static boolean areRows(int[] rows, List<Hook> hooks) {
+        if (rows.length != hooks.size()) {
+            return false;
+        }
+        for (int i = 0; i < rows.length; i++) {
+            if (hooks.get(i).number != rows[i]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** A class that has been woven now, with all its rows. */
@@ -88,7 +102,7 @@ final class KeptClasses {
         for (int i = 0; i < rows.length; i++) {
             rows[i] = inOrder.get(i).number;
         }
-        classes.put(name, new Kept(original, woven, rows));
+        keep(name, new Kept(original, woven, rows));
         changed = true;
     }
 
@@ -101,15 +115,20 @@ final class KeptClasses {
         try {
             DataOutputStream out = new DataOutputStream(bytes);
             write(out, key.getBytes(StandardCharsets.UTF_8));
-            out.writeInt(classes.size());
-            for (Map.Entry<String, Kept> entry : classes.entrySet()) {
-                Kept kept = entry.getValue();
-                write(out, entry.getKey().getBytes(StandardCharsets.UTF_8));
-                write(out, kept.original);
-                write(out, kept.woven);
-                out.writeInt(kept.rows.length);
-                for (int i = 0; i < kept.rows.length; i++) {
-                    out.writeInt(kept.rows[i]);
+            int count = 0;
+            for (List<Kept> variants : classes.values()) {
+                count += variants.size();
+            }
+            out.writeInt(count);
+            for (Map.Entry<String, List<Kept>> entry : classes.entrySet()) {
+                for (Kept kept : entry.getValue()) {
+                    write(out, entry.getKey().getBytes(StandardCharsets.UTF_8));
+                    write(out, kept.original);
+                    write(out, kept.woven);
+                    out.writeInt(kept.rows.length);
+                    for (int i = 0; i < kept.rows.length; i++) {
+                        out.writeInt(kept.rows[i]);
+                    }
                 }
             }
         } catch (IOException e) {
@@ -137,8 +156,20 @@ final class KeptClasses {
             for (int i = 0; i < rows.length; i++) {
                 rows[i] = in.readInt();
             }
-            classes.put(name, new Kept(original, woven, rows));
+            keep(name, new Kept(original, woven, rows));
         }
+    }
+
+    private void keep(String name, Kept kept) {
+        List<Kept> variants = classes.get(name);
+        if (variants == null) {
+            variants = new ArrayList<>(1);
+            classes.put(name, variants);
+        }
+        if (variants.size() == MAX_VARIANTS) {
+            variants.remove(0);
+        }
+        variants.add(kept);
     }
 
     private static void write(DataOutputStream out, byte[] bytes) throws IOException {
