@@ -6,8 +6,8 @@ import java.time.Duration;
 /**
  * Opens sessions. Loads nothing of klock but this package until then. Safe for all threads.
  *
- * <p>All sessions of a JVM share one kernel, which starts one daemon thread with the first of them. Without
- * {@code -javaagent:klock.jar} nothing is enforced; one line on stderr says so, unless {@code -Dklock.log.level=error} is set.
+ * <p>All sessions of a JVM share one kernel, which starts one daemon thread with the first of them. Nothing is enforced for them one by
+ * one ({@link KlockSession#isEnforced}); one line on stderr says so, unless {@code -Dklock.log.level=error} is set.
  */
 public final class Klock {
     /** Waits this long for the manifest's leases unless told otherwise. */

@@ -38,8 +38,9 @@ public interface KlockSession extends AutoCloseable {
     long priorityTimestampMs();
 
     /**
-     * Whether operations outside the manifest are blocked. {@code false} without {@code -javaagent:klock.jar}: then leases keep agents that
-     * ask for them out of each other's way, and nothing keeps anybody inside a manifest.
+     * Whether operations outside this session's manifest are blocked. If not, leases keep agents that ask for them out of each other's way,
+     * and nothing keeps anybody inside this manifest. Always {@code false} in this version: with {@code -javaagent:klock.jar}, what is
+     * enforced is the manifest of the process.
      */
     boolean isEnforced();
 

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a program calls, without an agent. */
+@SuppressWarnings("try") // sessions are closed early on purpose
 class KlockTest {
     @TempDir
     Path dir;

@@ -259,6 +259,71 @@ public final class KlockBridge {
         }
     }
 
+    /** What {@code System.getenv} and the maps of the environment answer; what is not set tells nothing. */
+    public static void variable(String value, Object name, int op) {
+        if (value != null && name instanceof String) {
+            HOOKS.variable(op, (String) name);
+        }
+    }
+
+    public static void entry(int op, String name) {
+        HOOKS.variable(op, name);
+    }
+
+    public static void variables(int op) {
+        HOOKS.variable(op, null);
+    }
+
+    public static void library(int op, String name, boolean builtIn) {
+        if (!builtIn) {
+            HOOKS.library(op, name);
+        }
+    }
+
+    public static void rawLibrary(int op, String name) {
+        HOOKS.library(op, name);
+    }
+
+    public static void link(int op) {
+        HOOKS.library(op, null);
+    }
+
+    public static void agent(int op) {
+        HOOKS.agent(op);
+    }
+
+    public static void attach(int op, String pid) {
+        HOOKS.attach(op, pid);
+    }
+
+    /** Another JVM's counters, or its memory; 0 is this one. */
+    public static void inspect(int op, int pid) {
+        if (pid != 0) {
+            HOOKS.attach(op, Integer.toString(pid));
+        }
+    }
+
+    public static void desktop(int op) {
+        HOOKS.service(op, "desktop");
+    }
+
+    public static void printing(int op) {
+        HOOKS.service(op, "cups");
+    }
+
+    public static void command(int op, String command) {
+        HOOKS.command(op, command);
+    }
+
+    /** Those flags of a running VM that make it write files. */
+    public static void flag(int op, String name, String value) {
+        if ("HeapDumpPath".equals(name) && value != null) {
+            HOOKS.name(op, value, 0);
+        } else if ("HeapDumpOnOutOfMemoryError".equals(name) && "true".equals(value)) {
+            HOOKS.name(op, "java_pid" + ProcessHandle.current().pid() + ".hprof", 0);
+        }
+    }
+
     public static void halt(int op, int status) {
         HOOKS.halting(status);
     }

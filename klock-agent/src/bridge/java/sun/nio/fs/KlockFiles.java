@@ -1,14 +1,41 @@
 package sun.nio.fs;
 
 import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import jdk.internal.misc.Unsafe;
 
 /** {@link HostFiles} by the JDK's own calls, which take bytes. */
-final class KlockFiles implements HostFiles {
+public final class KlockFiles implements HostFiles {
+    private static final Unsafe UNSAFE = Unsafe.getUnsafe();
+    /** The accessors make a FileTime each. */
+    private static final long MTIME_S = time("st_mtime_sec");
+    private static final long MTIME_NS = time("st_mtime_nsec");
+    private static final long CTIME_S = time("st_ctime_sec");
+    private static final long CTIME_NS = time("st_ctime_nsec");
+    private static final long ATIME_S = time("st_atime_sec");
+    private static final long ATIME_NS = time("st_atime_nsec");
+    private static final long NS_PER_S = 1_000_000_000L;
+
+    /** A constant of the machine this runs on, not of the one it was compiled on. */
+    private static final int O_NOFOLLOW = constant("O_NOFOLLOW");
+    /** So that a FIFO put in place of a file does not hold us up; the same on x86-64 and aarch64. */
+    private static final int O_NONBLOCK = 04000;
+    private static final int AT_FDCWD = -100;
+    private static final int AT_SYMLINK_NOFOLLOW = 0x100;
+    /** No list of names and no value is larger (XATTR_LIST_MAX, XATTR_SIZE_MAX). */
+    private static final int LARGEST = 1 << 16;
+    private static final int ENOTSUP = 95;
+
     private final UnixFileSystem system = (UnixFileSystem) FileSystems.getDefault();
 
-    KlockFiles() {
+    public KlockFiles() {
     }
 
     @Override
@@ -36,6 +63,214 @@ final class KlockFiles implements HostFiles {
             return UnixFileAttributes.get(new UnixPath(system, name), false).mode();
         } catch (UnixException absent) {
             return 0;
+        }
+    }
+
+    @Override
+    public long[] status(byte[] name) throws IOException {
+        UnixPath path = new UnixPath(system, name);
+        try {
+            return status(UnixFileAttributes.get(path, false));
+        } catch (UnixException e) {
+            if (e.errno() == UnixConstants.ENOENT || e.errno() == UnixConstants.ENOTDIR) {
+                return null;
+            }
+            throw e.asIOException(path);
+        }
+    }
+
+    @Override
+    public long[] status(int fd) {
+        try {
+            return status(UnixFileAttributes.get(fd));
+        } catch (UnixException notOpen) {
+            return null;
+        }
+    }
+
+    private static long[] status(UnixFileAttributes a) {
+        return new long[] {a.mode(), a.ino(), a.dev(), a.nlink(), a.uid(), a.gid(), a.size(), time(a, MTIME_S, MTIME_NS),
+            time(a, CTIME_S, CTIME_NS), time(a, ATIME_S, ATIME_NS), a.rdev()};
+    }
+
+    private static long time(UnixFileAttributes a, long seconds, long nanos) {
+        return UNSAFE.getLong(a, seconds) * NS_PER_S + UNSAFE.getLong(a, nanos);
+    }
+
+    private static long time(String field) {
+        return UNSAFE.objectFieldOffset(UnixFileAttributes.class, field);
+    }
+
+    @Override
+    public byte[][] attributes(byte[] name) throws IOException {
+        UnixPath path = new UnixPath(system, name);
+        int fd = open(path);
+        if (fd < 0) {
+            return null;
+        }
+        long buffer = UNSAFE.allocateMemory(LARGEST);
+        try {
+            int length = UnixNativeDispatcher.flistxattr(fd, buffer, LARGEST);
+            byte[] names = read(buffer, length);
+            List<byte[]> found = new ArrayList<>();
+            int from = 0;
+            for (int i = 0; i < length; i++) {
+                if (names[i] == 0) {
+                    insert(found, Arrays.copyOfRange(names, from, i));
+                    from = i + 1;
+                }
+            }
+            List<byte[]> pairs = new ArrayList<>(found.size() * 2);
+            for (int i = 0; i < found.size(); i++) {
+                byte[] value = value(fd, found.get(i), buffer);
+                if (value != null) {
+                    pairs.add(found.get(i));
+                    pairs.add(value);
+                }
+            }
+            return pairs.toArray(new byte[0][]);
+        } catch (UnixException e) {
+            if (e.errno() == ENOTSUP) {
+                return new byte[0][];
+            }
+            throw e.asIOException(path);
+        } finally {
+            UNSAFE.freeMemory(buffer);
+            close(fd);
+        }
+    }
+
+    /** Sorted; no class of its own for an order, since this one is defined alone. */
+    private static void insert(List<byte[]> sorted, byte[] name) {
+        int at = sorted.size();
+        while (at > 0 && Arrays.compare(sorted.get(at - 1), name) > 0) {
+            at--;
+        }
+        sorted.add(at, name);
+    }
+
+    private static byte[] value(int fd, byte[] attribute, long buffer) {
+        try {
+            return read(buffer, UnixNativeDispatcher.fgetxattr(fd, attribute, buffer, LARGEST));
+        } catch (UnixException notOurs) {
+            return null;
+        }
+    }
+
+    private static byte[] read(long from, int length) {
+        byte[] bytes = new byte[length];
+        // byte by byte: the type of the array's base offset is not the same in all releases
+        for (int i = 0; i < length; i++) {
+            bytes[i] = UNSAFE.getByte(from + i);
+        }
+        return bytes;
+    }
+
+    @Override
+    public void setAttribute(byte[] name, byte[] attribute, byte[] value) throws IOException {
+        UnixPath path = new UnixPath(system, name);
+        int fd = open(path);
+        if (fd < 0) {
+            throw new IOException("cannot be opened");
+        }
+        try {
+            if (value == null) {
+                UnixNativeDispatcher.fremovexattr(fd, attribute);
+                return;
+            }
+            long buffer = UNSAFE.allocateMemory(Math.max(1, value.length));
+            try {
+                for (int i = 0; i < value.length; i++) {
+                    UNSAFE.putByte(buffer + i, value[i]);
+                }
+                UnixNativeDispatcher.fsetxattr(fd, attribute, buffer, value.length);
+            } finally {
+                UNSAFE.freeMemory(buffer);
+            }
+        } catch (UnixException e) {
+            throw e.asIOException(path);
+        } finally {
+            close(fd);
+        }
+    }
+
+    /** A descriptor for a regular file or directory; -1 if it is neither, or cannot be read. */
+    private static int open(UnixPath path) throws IOException {
+        try {
+            UnixFileAttributes a = UnixFileAttributes.get(path, false);
+            if (!a.isRegularFile() && !a.isDirectory()) {
+                return -1;
+            }
+            return UnixNativeDispatcher.open(path, UnixConstants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+        } catch (UnixException e) {
+            return -1;
+        }
+    }
+
+    private static void close(int fd) {
+        try {
+            UnixNativeDispatcher.close(fd);
+        } catch (Exception onlyFromNewerReleases) {
+            // nothing was written through it
+            return;
+        }
+    }
+
+    @Override
+    public void setTimes(byte[] name, long accessedNs, long modifiedNs) throws IOException {
+        UnixPath path = new UnixPath(system, name);
+        try {
+            Method utimensat = UnixNativeDispatcher.class.getDeclaredMethod("utimensat", int.class, UnixPath.class, long.class, long.class,
+                    int.class);
+            utimensat.invoke(null, AT_FDCWD, path, accessedNs, modifiedNs, AT_SYMLINK_NOFOLLOW);
+            return;
+        } catch (NoSuchMethodException before22) {
+            setTimes17(path, accessedNs, modifiedNs);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof UnixException) {
+                throw ((UnixException) e.getCause()).asIOException(path);
+            }
+            throw new IOException(e.getCause());
+        } catch (IllegalAccessException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private void setTimes17(UnixPath path, long accessedNs, long modifiedNs) throws IOException {
+        int fd = open(path);
+        try {
+            if (fd >= 0) {
+                UnixNativeDispatcher.futimens(fd, accessedNs, modifiedNs);
+                return;
+            }
+            Method lutimes = UnixNativeDispatcher.class.getDeclaredMethod("lutimes", UnixPath.class, long.class, long.class);
+            lutimes.invoke(null, path, accessedNs / 1000, modifiedNs / 1000);
+        } catch (UnixException e) {
+            throw e.asIOException(path);
+        } catch (ReflectiveOperationException e) {
+            throw new IOException(e.getCause() == null ? e : e.getCause());
+        } finally {
+            if (fd >= 0) {
+                close(fd);
+            }
+        }
+    }
+
+    @Override
+    public void makeSpecial(byte[] name, int mode, long rdev) throws IOException {
+        UnixPath path = new UnixPath(system, name);
+        try {
+            UnixNativeDispatcher.mknod(path, mode, rdev);
+        } catch (UnixException e) {
+            throw e.asIOException(path);
+        }
+    }
+
+    private static int constant(String name) {
+        try {
+            return UnixConstants.class.getDeclaredField(name).getInt(null);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -8,11 +8,11 @@ import java.util.function.BiConsumer;
  * Where klock's loader leaves what {@link KlockBridge} needs before that class initialises and makes it final; empty again afterwards.
  * A BiConsumer so that the loader can call it without method handles, whose first use is dear before {@code main}.
  */
-final class KlockPort implements BiConsumer<Hooks, Fence> {
+public final class KlockPort implements BiConsumer<Hooks, Fence> {
     static Hooks hooks;
     static Fence fence;
 
-    KlockPort() {
+    public KlockPort() {
     }
 
     @Override

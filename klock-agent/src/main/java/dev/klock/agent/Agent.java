@@ -2,6 +2,8 @@ package dev.klock.agent;
 
 import dev.klock.agent.audit.PassedAudits;
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.Recovery;
+import dev.klock.agent.backup.RollbackReport;
 import dev.klock.agent.cache.UserCache;
 import dev.klock.agent.config.Cache;
 import dev.klock.agent.config.DeclaredScope;
@@ -79,7 +81,7 @@ public final class Agent {
         Mode mode = launch.options().mode();
         HookTable table = HookTable.forRelease(Runtime.version().feature());
         if (!table.isListed()) {
-            audit(table, mode, launch.environment());
+            audit(table, mode, cache);
         }
         Manifest manifest = launch.manifest();
         Home home = Home.open(launch.home());
@@ -101,7 +103,9 @@ public final class Agent {
         }
         Fence fence = new Fence();
         Session session = new Session(launch, agentId, claim.id(), log, backups, fence);
+        backups.restoredAfterCrash(mode == Mode.STRICT);
         Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
+        session.keeps(images);
         Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
         Observer observer = new Observer(files, names, resolver, targets,
                 manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,
@@ -112,9 +116,11 @@ public final class Agent {
         Leases leases = Leases.open(key, priorityMs, nowMs, session);
         session.holds(leases);
         if (manifest != null && mode != Mode.LEARN) {
-            take(leases, Leases.wanted(manifest, resolver), launch, images);
+            take(leases, Leases.wanted(manifest, resolver), launch, images, home, files);
+        } else {
+            recover(home, files);
         }
-        bridge.connect(instrumentation, observer, fence);
+        bridge.connect(observer, fence);
         // what klock does on this thread between the first hook and main is not the program's
         observer.enter();
         Installation installation = Installation.install(instrumentation, table, session, cache);
@@ -132,8 +138,8 @@ public final class Agent {
     }
 
     /** A release that nobody has fitted the hook table to may still be held by it: that is proven once for each build, or refused (K6-1). */
-    private static void audit(HookTable table, Mode mode, LaunchEnvironment environment) throws UsageException {
-        String fault = PassedAudits.fault(table, Cache.directory(environment));
+    private static void audit(HookTable table, Mode mode, UserCache cache) throws UsageException {
+        String fault = PassedAudits.fault(table, cache);
         if (fault != null) {
             String line = "hooks for Java " + table.release() + " do not hold on Java " + Runtime.version() + ": " + fault;
             if (mode.denies()) {
@@ -144,8 +150,8 @@ public final class Agent {
     }
 
     /** All leases and images, or no program (K2-5, K6-8); permissive goes on without, and says so. */
-    private static void take(Leases leases, List<Triple> wanted, Launch launch, Images images)
-            throws UsageException, InterruptedException {
+    private static void take(Leases leases, List<Triple> wanted, Launch launch, Images images, Home home,
+            HostFiles files) throws UsageException, InterruptedException {
         boolean strict = launch.options().mode().denies();
         if (!wanted.isEmpty()) {
             Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs());
@@ -161,6 +167,7 @@ public final class Agent {
                 Stderr.warn("runs without its leases: " + why);
             }
         }
+        recover(home, files);
         try {
             images.preflight(launch.manifest());
         } catch (IOException e) {
@@ -170,6 +177,32 @@ public final class Agent {
             Stderr.warn("the images before the start could not be made: " + e.getMessage());
         }
         leases.confirm();
+    }
+
+    /** What crashed sessions left is undone under the leases of this one, before it uses anything (C45). */
+    private static void recover(Home home, HostFiles files) {
+        try {
+            List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, files);
+            for (int i = 0; i < results.size(); i++) {
+                say(results.get(i));
+            }
+        } catch (IOException e) {
+            Stderr.error("crashed sessions could not be looked for: " + e.getMessage() + "; finish with: java -jar klock.jar recover");
+        }
+    }
+
+    private static void say(Recovery.Result result) {
+        if (!result.complete()) {
+            Stderr.error(result.line());
+        } else {
+            Stderr.announce(result.line());
+        }
+        if (result.report() != null) {
+            List<RollbackReport.Entry> conflicts = result.report().conflicts();
+            for (int i = 0; i < conflicts.size(); i++) {
+                Stderr.error("not rolled back: " + conflicts.get(i).line());
+            }
+        }
     }
 
     private static String agentId(Launch launch) {

@@ -48,8 +48,9 @@ final class Leases implements Health, SessionListener {
         List<Line> lines = manifest.leases();
         for (int i = 0; i < lines.size(); i++) {
             Line line = lines.get(i);
-            // starts of one executable never conflict: what is leased is the instance (C48)
-            if (!line.resource().scheme().equals("PROCESS")) {
+            // starts of one executable never conflict: what is leased is the instance (C48); nor do ports that the system chooses
+            boolean anyPort = line.resource().scheme().equals("URL") && line.resource().path().endsWith(":0");
+            if (!line.resource().scheme().equals("PROCESS") && !anyPort) {
                 add(triples, line, resolver);
             }
         }

@@ -73,10 +73,13 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private final List<String> violated = new ArrayList<>();
     private final AtomicInteger state = new AtomicInteger(OPEN);
     private final Guard guard;
+    /** Threads that are putting a violation on record: the log stays open for them. */
+    private final AtomicInteger telling = new AtomicInteger();
     private volatile boolean ended;
     private volatile String stopReason;
     private volatile int stopCode;
     private Leases leases;
+    private Images images;
     private Observer observer;
     private Targets targets;
 
@@ -98,6 +101,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     void observedBy(Observer newObserver, Targets newTargets) {
         observer = newObserver;
         targets = newTargets;
+    }
+
+    void keeps(Images newImages) {
+        images = newImages;
+        newImages.settledBy(this);
     }
 
     void holds(Leases newLeases) {
@@ -126,6 +134,20 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (ended) {
             return stops;
         }
+        telling.incrementAndGet();
+        try {
+            if (mode == Mode.STRICT && stops && !stop("aborted", EXIT_ABORTED)) {
+                // another thread's violation, or the program's own end, came first: stopped all the same, and not this session's story
+                return true;
+            }
+            return tell(denial, stops);
+        } finally {
+            telling.decrementAndGet();
+        }
+    }
+
+    /** Puts a violation on record and says it; answers whether it is stopped. */
+    private boolean tell(Denial denial, boolean stops) {
         Resource resource = resource(denial);
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
         if (decision == Decision.WARN && launch.options().amend() && leases.amend(denial.predicate(), resource)) {
@@ -140,18 +162,13 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         boolean warning = decision == Decision.WARN;
         String message = warning ? explain(denial) : ERROR + explain(denial);
         long times = denials.count(agentId, denial.predicate(), resource, message, warning);
-        if (times <= 1) {
+        if (times == 1) {
             synchronized (violated) {
-                if (times == 1) {
-                    violated.add(text);
-                }
+                violated.add(text);
             }
         }
-        if (mode == Mode.STRICT && stops) {
-            stop("aborted", EXIT_ABORTED);
-        } else if (mode == Mode.BLOCK && times >= launch.options().denialsLimit()) {
+        if (mode == Mode.BLOCK && times >= launch.options().denialsLimit() && stop("aborted", EXIT_ABORTED)) {
             Stderr.error(text + " was attempted " + times + " times although it is denied: the session ends");
-            stop("aborted", EXIT_ABORTED);
         }
         return stops;
     }
@@ -194,6 +211,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         Stderr.error("a hook is lost: " + gap + (mode.denies() ? "; the session ends" : ""));
         if (mode.denies()) {
             stop("hook-lost", EXIT_FAILED);
+            if (Thread.currentThread() != guard) {
+                // what this thread is about to do has no hook, so it must not get there
+                guard.await();
+            }
         }
     }
 
@@ -235,13 +256,24 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     @Override
     public void ending() {
-        complete(0);
+        complete(Summary.UNKNOWN);
     }
 
     /** The program has ended by itself. If the session is being aborted, the calling thread waits here until the guard halts the JVM. */
     private void complete(int status) {
         if (Thread.currentThread() == guard) {
             return;
+        }
+        if (state.get() == OPEN && images.openToChildren() > 0) {
+            observer.enter();
+            try {
+                if (Children.any()) {
+                    Stderr.warn("a child of the program is still running; what it changes from here on is not covered");
+                }
+                childrenOver(Integer.MAX_VALUE);
+            } finally {
+                observer.leave();
+            }
         }
         if (!state.compareAndSet(OPEN, OVER)) {
             if (state.get() == STOPPING) {
@@ -260,25 +292,55 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         close(end, status, null);
     }
 
-    /** Begins the end from any thread; the guard does the rest. Returns at once. */
-    void stop(String reason, int exitCode) {
+    /** Begins the end from any thread; the guard does the rest. Returns at once: true if it was this call that began it. */
+    boolean stop(String reason, int exitCode) {
+        if (!state.compareAndSet(OPEN, STOPPING)) {
+            return false;
+        }
+        ended = true;
+        fence.raised = true;
         stopReason = reason;
         stopCode = exitCode;
-        if (state.compareAndSet(OPEN, STOPPING)) {
-            ended = true;
-            fence.raised = true;
-            guard.wake();
-        }
+        guard.wake();
+        return true;
     }
 
     boolean isStopping() {
-        return state.get() == STOPPING;
+        return stopCode != 0;
     }
 
     /** Called by the guard again and again while the session is open. */
     void tick() {
         log.flush();
         backups.flush();
+        settleChildren(0);
+    }
+
+    /**
+     * If the children started so far are over, looks at what they did. {@code own}: operations of the calling thread that are under way.
+     * In this order: whatever start opened a place by now is over, and its child can be seen, once no other operation is under way.
+     */
+    void settleChildren(int own) {
+        int open = images.openToChildren();
+        if (open > 0 && observer.inMutation() == own && !Children.any()) {
+            childrenOver(open);
+        }
+    }
+
+    /** Compares what children could change with what it was, records the differences, and stops at one that is out of scope (K6-7). */
+    private void childrenOver(int count) {
+        observer.childEnded();
+        images.childrenOver(count, new Images.Differences() {
+            @Override
+            public void differs(Backups.Change change, boolean declared) {
+                Session.this.differs(change, declared);
+            }
+        });
+    }
+
+    private void differs(Backups.Change change, boolean declared) {
+        observer.childDid(change.path(), !change.existed() ? Predicate.PROVIDES : change.exists() ? Predicate.MUTATES : Predicate.DELETES,
+                declared);
     }
 
     /** Called by the guard once the session is stopping: everything up to, but not including, the halt. Answers the exit code. */
@@ -286,6 +348,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         int code = stopCode;
         Children.end();
         boolean quiet = awaitQuiet();
+        // one whose start was under way
+        Children.end();
+        childrenOver(Integer.MAX_VALUE);
         RollbackReport report = null;
         if (code == EXIT_LEASE_LOST) {
             try {
@@ -307,7 +372,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** Waits until no operation is between its decision and its end, so that nothing changes behind the rollback; false if one does not end. */
     private boolean awaitQuiet() {
         long deadline = System.nanoTime() + Guard.QUIET_NS;
-        while (observer.inMutation() > 0) {
+        while (observer.inMutation() > 0 || telling.get() > 0) {
             if (System.nanoTime() - deadline > 0) {
                 Stderr.warn("an operation of the program has not ended; what it changes from here on is not rolled back");
                 return false;
@@ -382,6 +447,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         }
         if (decision == Target.PROTECTED) {
             return "klock";
+        }
+        if (decision == Target.PASSED) {
+            return "child";
         }
         if (Scope.isDenied(decision) && Scope.denyLine(decision) < denyLines.size()) {
             return place(denyLines.get(Scope.denyLine(decision)));

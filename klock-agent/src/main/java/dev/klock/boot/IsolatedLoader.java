@@ -5,6 +5,8 @@ import java.io.InputStream;
 import java.net.URL;
 import java.util.Enumeration;
 import java.util.Collections;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.jar.JarFile;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
@@ -22,7 +24,7 @@ import java.util.zip.ZipEntry;
  * name: hash, position of the name, position of the bytes, how many there are, how many they are inflated; the last is 0 in an empty
  * slot, and equals the one before where the bytes are not deflated. Then the names, each behind its length in one byte, then the data.
  */
-final class IsolatedLoader extends ClassLoader {
+final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
     private static final String PREFIX = "META-INF/klock/";
     /** Types that java.base links to; they must come from the boot loader once they are there. */
     private static final String SHARED = "dev.klock.bridge.";
@@ -46,6 +48,7 @@ final class IsolatedLoader extends ClassLoader {
     private final byte[] index;
     private final int slots;
     private volatile boolean standalone;
+    private Object handed;
 
     /** @throws IOException if {@code jar} is not a whole klock.jar */
     IsolatedLoader(JarFile jar) throws IOException {
@@ -82,6 +85,19 @@ final class IsolatedLoader extends ClassLoader {
             throw new ClassNotFoundException(name);
         }
         return defineClass(name, bytes, 0, bytes.length);
+    }
+
+    /** Where klock starts: takes the agent argument, klock.jar and the Instrumentation, and gives what it failed with or null. */
+    @SuppressWarnings("unchecked")
+    Function<Object[], Throwable> entrance() throws ClassNotFoundException {
+        Class.forName("dev.klock.agent.Entrance", true, this);
+        return (Function<Object[], Throwable>) handed;
+    }
+
+    /** Called by the entrance when it is initialised. */
+    @Override
+    public void accept(Object entrance) {
+        handed = entrance;
     }
 
     /** For the command line, where no class is defined into the boot loader. */

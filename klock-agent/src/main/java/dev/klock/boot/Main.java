@@ -16,6 +16,10 @@ public final class Main {
     public static void main(String[] arguments) throws Throwable {
         IsolatedLoader loader = new IsolatedLoader(new JarFile(Premain.jar()));
         loader.standalone();
+        if (instrumentation != null) {
+            // names are bytes: what undoes a session needs the JDK's own file calls, and those types before any class that mentions them
+            loader.loadClass("dev.klock.agent.weave.SharedTypes").getMethod("define", Instrumentation.class).invoke(null, instrumentation);
+        }
         Thread.currentThread().setContextClassLoader(loader);
         int status;
         try {

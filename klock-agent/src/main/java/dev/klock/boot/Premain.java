@@ -4,7 +4,6 @@ import java.io.File;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.jar.JarFile;
 
@@ -36,12 +35,10 @@ public final class Premain {
         try {
             File jar = jar();
             IsolatedLoader loader = new IsolatedLoader(new JarFile(jar));
-            loader.loadClass("dev.klock.agent.weave.SharedTypes").getMethod("define", Instrumentation.class)
-                    .invoke(null, instrumentation);
-            loader.loadClass("dev.klock.agent.Agent").getMethod("start", String.class, File.class, Instrumentation.class)
-                    .invoke(null, arguments, jar, instrumentation);
-        } catch (InvocationTargetException e) {
-            fail(e.getCause());
+            Throwable failure = loader.entrance().apply(new Object[] {arguments, jar, instrumentation});
+            if (failure != null) {
+                fail(failure);
+            }
         } catch (Throwable e) {
             fail(e);
         }

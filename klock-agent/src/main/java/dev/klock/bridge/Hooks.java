@@ -78,6 +78,24 @@ public interface Hooks {
     /** A request of one of the JDK's HTTP clients; {@code port} is below 0 for the protocol's own, {@code path} is raw. */
     void request(int op, String method, String protocol, String host, int port, String path);
 
+    /** The value of the environment variable {@code name} is about to reach the program; null: of all of them. */
+    void variable(int op, String name);
+
+    /** A native library is about to be loaded by its path or, if it has none, found by the system's loader; null: native code is linked. */
+    void library(int op, String name);
+
+    /** Code of an agent is about to come into this JVM. */
+    void agent(int op);
+
+    /** Something is asked of a service of the host by native code of its own, where no hook sees what it does: {@code NATIVE:name}. */
+    void service(int op, String name);
+
+    /** Another JVM, whose process id is {@code pid}, is about to be attached to. */
+    void attach(int op, String pid);
+
+    /** The VM is about to carry out a diagnostic command. */
+    void command(int op, String command);
+
     /** The JVM is about to halt with {@code status} (Runtime.halt, System.exit), after all shutdown hooks and deletions on exit. */
     void halting(int status);
 

@@ -13,6 +13,8 @@ import picocli.CommandLine.Option;
 @Command(description = {"Print what this JVM itself may read without a line in a manifest, and why. Never for writing.",
     "A program's own class and module path count too; here they are klock's."})
 final class BaselineVerb extends Verb {
+    private static final String VARIABLE_REASON = "says where and in which language a program runs; a deny line goes before it";
+
     @Option(names = "--json", description = "Answer in JSON.")
     private boolean json;
 
@@ -29,7 +31,10 @@ final class BaselineVerb extends Verb {
             return ExitCode.OK;
         }
         for (Baseline.Row row : baseline.rows()) {
-            terminal.line("CONSUMES " + row.resource() + "  # " + row.reason());
+            terminal.line(predicate(row) + " " + row.resource() + "  # " + row.reason());
+        }
+        for (String variable : Baseline.variables()) {
+            terminal.line("CONSUMES " + variable(variable) + "  # " + VARIABLE_REASON);
         }
         return ExitCode.OK;
     }
@@ -38,11 +43,26 @@ final class BaselineVerb extends Verb {
         json.writeStartArray();
         for (Baseline.Row row : baseline.rows()) {
             json.writeStartObject();
-            json.writeStringField("predicate", "CONSUMES");
+            json.writeStringField("predicate", predicate(row));
             json.writeStringField("resource", row.resource());
             json.writeStringField("reason", row.reason());
             json.writeEndObject();
         }
+        for (String variable : Baseline.variables()) {
+            json.writeStartObject();
+            json.writeStringField("predicate", "CONSUMES");
+            json.writeStringField("resource", variable(variable));
+            json.writeStringField("reason", VARIABLE_REASON);
+            json.writeEndObject();
+        }
         json.writeEndArray();
+    }
+
+    private static String predicate(Baseline.Row row) {
+        return row.isRead() ? "CONSUMES" : "DEPENDS_ON";
+    }
+
+    private static String variable(String name) {
+        return name.endsWith("_") ? "ENV:" + name + "..." : "ENV:" + name;
     }
 }

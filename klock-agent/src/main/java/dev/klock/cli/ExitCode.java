@@ -12,6 +12,8 @@ final class ExitCode {
     static final int USAGE = UsageException.EXIT_CODE;
     /** Violations were found. */
     static final int VIOLATIONS = 3;
+    /** Undo left something in place because others changed it since. */
+    static final int REFUSED = 4;
 
     private ExitCode() {
     }

@@ -97,8 +97,8 @@ final class LiveProbes {
     }
 
     private static File jar() throws IOException {
-        URL here = LiveProbes.class.getClassLoader().getResource("dev/klock/cli/LiveProbes.klass");
-        if (here == null) {
+        URL here = LiveProbes.class.getClassLoader().getResource("dev/klock/agent/weave/hooks.tsv");
+        if (here == null || !here.getProtocol().equals("jar")) {
             throw new IOException("klock does not run from klock.jar");
         }
         try {
@@ -225,8 +225,8 @@ final class LiveProbes {
         if (child.exitValue() != expected && refusal == null) {
             refusal = "the child ended with " + child.exitValue();
             for (String line : Files.readAllLines(directory.resolve(run).resolve("stderr"), StandardCharsets.UTF_8)) {
-                if (line.startsWith("klock: ")) {
-                    // the last one says why it ended
+                // the last one but the session's own summary says why it ended
+                if (line.startsWith("klock: ") && !line.startsWith("klock: doctor session ")) {
                     refusal = line.substring("klock: ".length());
                 }
             }

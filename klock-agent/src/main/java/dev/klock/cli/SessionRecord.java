@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import dev.klock.agent.log.Decision;
+import dev.klock.agent.log.Summary;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -34,7 +35,7 @@ final class SessionRecord {
     final long[] counts = new long[Decision.values().length];
     /** How it ended, null as long as the log has no summary. */
     String end;
-    int exitCode;
+    int exitCode = Summary.UNKNOWN;
     int rolledBack;
     int conflicts;
     long unreadable;

@@ -1,37 +1,47 @@
 package dev.klock.cli;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import dev.klock.agent.backup.Backups;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
+import dev.klock.agent.log.Summary;
 import java.io.File;
 import java.io.IOException;
+import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** Lists the sessions whose logs are in a home. */
 @Command(description = "List the sessions of a home: what was decided in each and how it ended, the newest last.")
 final class Sessions extends Verb {
+    private final Instrumentation instrumentation;
+    private final Map<String, Backups.Session> images = new HashMap<>();
+
     @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
     private String directory;
 
     @Option(names = "--json", description = "Answer in JSON.")
     private boolean json;
 
-    Sessions(Terminal terminal, LaunchEnvironment environment) {
+    Sessions(Terminal terminal, LaunchEnvironment environment, Instrumentation instrumentation) {
         super(terminal, environment);
+        this.instrumentation = instrumentation;
     }
 
     @Override
     public Integer call() throws UsageException, IOException {
-        File place = new Given(Given.argument(null, directory, null), environment).home;
-        Home home = Home.existing(place);
-        if (home == null) {
-            throw new UsageException("there is no klock home " + place + "; give --home DIRECTORY");
+        Home home = home(directory);
+        for (Backups.Session session : Backups.sessions(home.directory().toPath(), Host.files(instrumentation, environment))) {
+            images.put(session.id(), session);
         }
         List<SessionRecord> sessions = new ArrayList<>();
         File[] logs = new File(home.directory(), "log").listFiles((dir, name) -> name.endsWith(".jsonl"));
@@ -55,7 +65,7 @@ final class Sessions extends Verb {
         StringBuilder line = new StringBuilder();
         line.append(known(session.started)).append("  ").append(session.id).append("  ").append(known(session.agent)).append("  ")
                 .append(known(session.mode)).append("  ").append(session.state());
-        if (session.end != null) {
+        if (session.exitCode != Summary.UNKNOWN) {
             line.append(" (exit ").append(session.exitCode).append(')');
         }
         line.append(':');
@@ -74,14 +84,26 @@ final class Sessions extends Verb {
         if (session.lost + session.unreadable > 0) {
             line.append(", records lost ").append(session.lost + session.unreadable);
         }
+        Backups.Session stored = images.get(SessionClaim.fileName(session.id));
+        if (stored != null && stored.touched() > 0) {
+            line.append(", images of ").append(stored.touched()).append(" paths (").append(stored.bytes()).append(" bytes, ")
+                    .append(state(stored)).append(')');
+        }
         terminal.line(line.toString());
+    }
+
+    private static String state(Backups.Session stored) {
+        if (stored.state() == Backups.State.OPEN) {
+            return stored.live() ? "live" : "crashed, recover is due";
+        }
+        return stored.state().name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
     private static String known(String text) {
         return text == null ? "?" : text;
     }
 
-    private static void write(JsonGenerator json, List<SessionRecord> sessions) throws IOException {
+    private void write(JsonGenerator json, List<SessionRecord> sessions) throws IOException {
         json.writeStartArray();
         for (SessionRecord session : sessions) {
             json.writeStartObject();
@@ -92,7 +114,7 @@ final class Sessions extends Verb {
             json.writeStringField("started", session.started);
             json.writeNumberField("pid", session.pid);
             json.writeStringField("state", session.state());
-            if (session.end != null) {
+            if (session.exitCode != Summary.UNKNOWN) {
                 json.writeNumberField("exit_code", session.exitCode);
             }
             for (Decision decision : Decision.values()) {
@@ -101,6 +123,12 @@ final class Sessions extends Verb {
             json.writeNumberField("rolled_back", session.rolledBack);
             json.writeNumberField("conflicts", session.conflicts);
             json.writeNumberField("records_lost", session.lost + session.unreadable);
+            Backups.Session stored = images.get(SessionClaim.fileName(session.id));
+            if (stored != null) {
+                json.writeNumberField("images", stored.touched());
+                json.writeNumberField("image_bytes", stored.bytes());
+                json.writeStringField("images_state", state(stored));
+            }
             json.writeEndObject();
         }
         json.writeEndArray();

@@ -48,12 +48,29 @@ final class Terminal {
         out.println(Escapes.line(text));
     }
 
+    /** One line of a unified diff; a mark for a missing end of line stays on a line of its own. */
+    void coloured(String line) {
+        int cut = line.indexOf('\n');
+        String first = Escapes.line(cut < 0 ? line : line.substring(0, cut));
+        boolean head = first.startsWith("---") || first.startsWith("+++");
+        out.println(first.startsWith("+") && !head ? good(first) : first.startsWith("-") && !head ? bad(first) : first);
+        if (cut >= 0) {
+            out.println(line.substring(cut + 1));
+        }
+    }
+
     String good(String text) {
         return colours ? "\u001b[32m" + text + "\u001b[0m" : text;
     }
 
     String bad(String text) {
         return colours ? "\u001b[31m" + text + "\u001b[0m" : text;
+    }
+
+    /** Replaces the terminal's last line on stderr; "" takes it away. */
+    void status(String text) {
+        err.print("\r\u001b[K" + text);
+        err.flush();
     }
 
     /** One line on stderr. */

@@ -4,8 +4,10 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
+import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.concurrent.Callable;
@@ -28,6 +30,16 @@ abstract class Verb implements Callable<Integer> {
 
     @Override
     public abstract Integer call() throws UsageException, IOException;
+
+    /** The existing home {@code directory}, or the one a launch from here would use (null). */
+    final Home home(String directory) throws UsageException {
+        File place = new Given(Given.argument(null, directory, null), environment).home;
+        Home home = Home.existing(place);
+        if (home == null) {
+            throw new UsageException("there is no klock home " + place + "; give --home DIRECTORY");
+        }
+        return home;
+    }
 
     /** What fills a JSON answer. */
     interface Json {

@@ -24,7 +24,11 @@ final class Verbs {
         return new Row[] {
             new Row("validate", new Validate(terminal, environment)),
             new Row("check", new Check(terminal, environment)),
-            new Row("sessions", new Sessions(terminal, environment)),
+            new Row("sessions", new Sessions(terminal, environment, instrumentation)),
+            new Row("diff", new Diff(terminal, environment, instrumentation)),
+            new Row("undo", new Undo(terminal, environment, instrumentation)),
+            new Row("recover", new Recover(terminal, environment, instrumentation)),
+            new Row("backups", new BackupsVerb(terminal, environment, instrumentation)),
             new Row("config", new Config(terminal, environment)),
             new Row("baseline", new BaselineVerb(terminal, environment)),
             new Row("doctor", new Doctor(terminal, environment)),

@@ -278,7 +278,7 @@ class MainTest {
     void baseline_rows_haveReasons() throws IOException {
         assertThat(run("baseline")).isZero();
         assertThat(out.lines()).contains("CONSUMES FILE:/dev/urandom  # SecureRandom")
-                .allSatisfy(line -> assertThat(line).matches("CONSUMES FILE:/\\S+  # .+"));
+                .allSatisfy(line -> assertThat(line).matches("(CONSUMES|DEPENDS_ON) (FILE:/|ENV:)\\S+  # .+"));
         assertThat(run("baseline", "--json")).isZero();
         assertJson();
     }

@@ -13,7 +13,8 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * What a digest is signed or verified with (K8-9), so that nobody can make themselves older (K8-10). Immutable and safe for all threads.
- * The key must be kept where the agent cannot read it; its text is never shown.
+ * The key must be kept where the agent cannot read it; its text is never shown. Digests do not name their namespace: give each a key of its
+ * own.
  */
 public final class DigestKey {
     /** A shared secret shorter than this can be guessed; bytes. */

@@ -3,6 +3,7 @@ package dev.klock.local;
 import dev.klock.Klock;
 import dev.klock.KlockException;
 import dev.klock.KlockSession;
+import dev.klock.ScopeViolationError;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.SessionKey;
@@ -31,6 +32,9 @@ import java.util.Set;
 public final class LocalSessions implements Klock.Provider {
     private static final String UNENFORCED =
             "klock: no agent is loaded: leases are taken, but nothing is enforced; start with -javaagent:klock.jar";
+
+    private static final String PROCESS_ONLY =
+            "klock: the agent holds this process to its own manifest; sessions of Klock.open take leases but are not enforced one by one";
 
     /** The settings that {@code klock:} in a manifest may have; only the agent uses them. */
     private static final String[] SETTINGS = {"mode", "home", "agent", "wait-timeout", "amend", "log.level"};
@@ -87,7 +91,9 @@ public final class LocalSessions implements Klock.Provider {
     private synchronized void say() {
         String level = System.getProperty("klock.log.level");
         if (!said && !"error".equals(level)) {
-            System.err.println(UNENFORCED);
+            // the agent defines this class in the boot loader
+            boolean agent = ScopeViolationError.class.getClassLoader() == null;
+            System.err.println(agent ? PROCESS_ONLY : UNENFORCED);
         }
         said = true;
     }

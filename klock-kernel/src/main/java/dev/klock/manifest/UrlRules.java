@@ -68,11 +68,10 @@ final class UrlRules {
         for (int i = 0; i < allows.length; i++) {
             Parts line = allows[i];
             int covered = covered(line, asked, false);
-            if (covered == 0) {
-                continue;
-            }
-            decisions[Grant.SIZE - 1] |= line.rule.predicate.bit();
             int made = covered | covered(line, asked, true);
+            if (covered != 0) {
+                decisions[Grant.SIZE - 1] |= line.rule.predicate.bit();
+            }
             for (int p = 0; p < PREDICATES; p++) {
                 boolean names = line.rule.predicate.ordinal() == p;
                 if ((covered & 1 << p) != 0 && (decisions[p] == Scope.NONE || names && !direct[p]

@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -60,10 +59,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * Paths are bytes, absolute and real (no component but the last is a link; the last is never followed). Two sessions never share a
  * directory: {@link #claim} picks an unused name (C47), {@link #open} holds a lock that ends with the process.
  *
- * <h2>What this stage does not keep</h2>
- * Extended attributes, ACLs and capabilities; holes of sparse files (content is right, blocks are allocated); on JDK 17 times are set
- * to the microsecond; FIFOs, sockets and devices are recorded by type and never opened, and cannot be made again; a name of a
- * hard-linked file that was replaced or deleted joins its group again only if another name of it is known to the session.
+ * <h2>What does not come back</h2>
+ * Attributes of symbolic links and special files (nothing but regular files and directories is ever opened); before JDK 22 the
+ * nanoseconds of links' and special files' times; who listened on a socket; a device where making one is not permitted. Holes come back
+ * as holes except in files that are restored in place because they have several names; a block of zeros that was allocated becomes a
+ * hole. A name of a hard-linked file that was replaced or deleted joins its group again only if another name of it is known to the
+ * session or found in its scopes.
  *
  * <p>Thread-safe. Lock order: entry (child before parent) → pack. Nothing is locked while program code runs.
  */
@@ -97,18 +98,24 @@ public final class Backups implements Closeable {
     static final int OWN_MTIME = 12;
     static final int COMMIT = 13;
     static final int TREE = 14;
-    private static final int FORMAT = 1;
+    private static final int FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
     private static final int SMALL = 1 << 18;
     /** Files up to this size are hashed when the session leaves them. */
     private static final int HASHED_WHEN_LEFT = 1 << 16;
-    /** At most one such hash per path in this time, after the first few. */
-    private static final long HASH_PAUSE_NS = 100_000_000L;
-    /** So many {@code left} of one path are written at once; later ones are collected. */
-    private static final int WRITTEN_AT_ONCE = 4;
-    private static final int COLLECTED = 512;
-    private static final long COLLECT_NS = 50_000_000L;
+    /** At most one such hash per path in this time, after the first few where times do not tell. */
+    private static final long HASH_PAUSE_NS = 1_000_000_000L;
+    /** So long one {@link #flush} may hash. */
+    private static final long HASHING_NS = 20_000_000L;
+    /**
+     * So many {@code left} of one path are written at once; later ones when the path has been at rest for {@link #REST_NS}. A path that
+     * is changed again and again costs no records: until it rests it counts as being changed.
+     */
+    private static final int WRITTEN_AT_ONCE = 2;
+    private static final long REST_NS = 100_000_000L;
+    /** Changes and looks in turn, each of which must get a time of its own, before a file system's times are taken to be exact. */
+    private static final int TIME_PROBES = 12;
     /** How often a file that changes while it is read is tried. */
     private static final int READ_ATTEMPTS = 3;
     private static final int NAME_MAX = 255;
@@ -128,12 +135,19 @@ public final class Backups implements Closeable {
     private final ConcurrentHashMap<Long, Entry[]> byInode = new ConcurrentHashMap<>();
     /** By inode number: the state in which the session last left a file, under whatever name. */
     private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
+    /** By SHA-256: where small content already is in the pack, so that equal files are kept once. */
+    private final ConcurrentHashMap<ByteBuffer, Long> contents = new ConcurrentHashMap<>();
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
-    private final LinkedHashSet<Entry> collected = new LinkedHashSet<>();
-    private long collectedSinceNs;
+    private final ArrayList<Entry> collected = new ArrayList<>();
+    /** st_dev of the file system whose times are known to be exact; 0 for none. */
+    private final long exactDev;
     private volatile Pack pack;
     private volatile State state = State.OPEN;
+    private volatile boolean restoredAfterCrash = true;
+    private volatile long startedMs;
+    /** This session's entry in {@link #HELD}. */
+    private String heldAs;
     private volatile boolean ending;
     /** A rollback was begun before, and files it wrote beside their places may be left. */
     boolean begun;
@@ -147,6 +161,7 @@ public final class Backups implements Closeable {
         this.sessionId = sessionId;
         this.readOnly = readOnly;
         this.lock = lock;
+        this.exactDev = probeTimes();
     }
 
     /**
@@ -179,6 +194,15 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** Opens a session that has ended, for {@link #rollback(Undo)}. @throws NoSuchFileException if there is none of that name */
+    public static Backups reopen(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+            throw new NoSuchFileException(directory.toString(), null, "no such session");
+        }
+        return hold(home, sessionId, directory, files);
+    }
+
     /** Opens a session's backups for reading, whoever holds it. {@link #image} and {@link #rollback} refuse. */
     public static Backups read(Path home, String sessionId, HostFiles files) throws IOException {
         Path directory = home.resolve("backups").resolve(fileName(sessionId));
@@ -200,7 +224,7 @@ public final class Backups implements Closeable {
         List<Path> directories = new ArrayList<>();
         try (DirectoryStream<Path> list = Files.newDirectoryStream(sessions)) {
             for (Path p : list) {
-                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS)) {
+                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS) && !p.getFileName().toString().startsWith(".")) {
                     directories.add(p);
                 }
             }
@@ -214,14 +238,91 @@ public final class Backups implements Closeable {
                 for (Entry e : b.entries.values()) {
                     touched += e.role == Entry.TOUCHED ? 1 : 0;
                 }
-                found.add(new Session(id, b.state, live, touched, b.pack == null ? 0 : b.pack.end(), Files.getLastModifiedTime(p).toMillis()));
+                found.add(new Session(id, b.state, live, touched, b.pack == null ? 0 : b.pack.end(), b.startedMs));
             }
         }
         return found;
     }
 
-    /** One session of a home. {@code live}: some process holds it; {@code bytes}: size of its pack; {@code changedMs}: since the epoch. */
-    public record Session(String id, State state, boolean live, int touched, long bytes, long changedMs) {
+    /**
+     * One session of a home. {@code live}: some process holds it; {@code touched}: paths it changed; {@code bytes}: size of its pack;
+     * {@code startedMs}: when it first imaged something, since the epoch, 0 if it never did.
+     */
+    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs) {
+    }
+
+    /**
+     * Removes sessions that are over: first those begun before {@code beforeMs}, then the oldest of the others until all together take at
+     * most {@code maxBytes}. Never one that some process holds, nor one that crashed and is not recovered yet.
+     *
+     * @return the removed ones, oldest first
+     */
+    public static List<Session> prune(Path home, long beforeMs, long maxBytes, HostFiles files) throws IOException {
+        List<Session> all = sessions(home, files);
+        all.sort(java.util.Comparator.comparingLong(Session::startedMs));
+        long bytes = 0;
+        for (Session s : all) {
+            bytes += s.bytes;
+        }
+        try (DirectoryStream<Path> interrupted = Files.newDirectoryStream(home.resolve("backups"), ".pruned-*")) {
+            for (Path p : interrupted) {
+                erase(p);
+            }
+        } catch (NoSuchFileException none) {
+            return new ArrayList<>();
+        }
+        List<Session> removed = new ArrayList<>();
+        for (Session s : all) {
+            if (s.live || s.state == State.OPEN && s.startedMs != 0 || s.startedMs >= beforeMs && bytes <= maxBytes) {
+                continue;
+            }
+            if (remove(home, s.id, files)) {
+                bytes -= s.bytes;
+                removed.add(s);
+            }
+        }
+        return removed;
+    }
+
+    private static boolean remove(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        Path away = directory.resolveSibling(".pruned-" + directory.getFileName());
+        Backups held;
+        try {
+            held = hold(home, sessionId, directory, files);
+        } catch (IOException inUse) {
+            return false;
+        }
+        try {
+            Files.move(directory, away);
+        } finally {
+            held.pack = held.pack == null ? null : closed(held.pack);
+            held.lock.close();
+            HELD.remove(held.heldAs);
+        }
+        erase(away);
+        return true;
+    }
+
+    private static void erase(Path tree) throws IOException {
+        Files.walkFileTree(tree, new java.nio.file.SimpleFileVisitor<Path>() {
+            @Override
+            public java.nio.file.FileVisitResult visitFile(Path file, java.nio.file.attribute.BasicFileAttributes a) throws IOException {
+                Files.delete(file);
+                return java.nio.file.FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public java.nio.file.FileVisitResult postVisitDirectory(Path d, IOException e) throws IOException {
+                Files.delete(d);
+                return java.nio.file.FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    private static Pack closed(Pack pack) throws IOException {
+        pack.close();
+        return null;
     }
 
     private static Path sessions(Path home) throws IOException {
@@ -246,6 +347,7 @@ public final class Backups implements Closeable {
                 throw new IOException("session " + sessionId + " is in use by another process");
             }
             Backups b = new Backups(home, sessionId, directory, files, false, lock);
+            b.heldAs = key;
             b.replay(true);
             return b;
         } catch (IOException | RuntimeException e) {
@@ -255,6 +357,67 @@ public final class Backups implements Closeable {
             HELD.remove(key);
             throw e;
         }
+    }
+
+    /**
+     * Where sessions that have changed something and not ended are named, so that a start finds the crashed ones without looking through
+     * all that ever were. A session id never becomes a name with a leading dot.
+     */
+    private static Path openSessions(Path sessions) {
+        return sessions.resolve(".open");
+    }
+
+    /** Durable before the first image is. */
+    private void markOpen() throws IOException {
+        Path open = openSessions(directory.getParent());
+        if (makeDirectory(open)) {
+            Pack.syncDirectory(directory.getParent());
+        }
+        try {
+            Files.createFile(open.resolve(directory.getFileName()), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileAlreadyExistsException marked) {
+            return;
+        }
+        Pack.syncDirectory(open);
+    }
+
+    /** After the end is durable; a mark that stays only makes the next start look. */
+    private void unmarkOpen() {
+        try {
+            Files.deleteIfExists(openSessions(directory.getParent()).resolve(directory.getFileName()));
+        } catch (IOException stays) {
+            return;
+        }
+    }
+
+    /** The sessions of {@code home} that are marked as running: live or crashed. Costs one listing, nothing where there are none. */
+    static List<String> marked(Path home) {
+        String[] names = openSessions(home.resolve("backups")).toFile().list();
+        List<String> ids = new ArrayList<>();
+        if (names != null) {
+            Arrays.sort(names);
+            for (String name : names) {
+                ids.add(sessionId(name));
+            }
+        }
+        return ids;
+    }
+
+    static Path directory(Path home, String sessionId) throws IOException {
+        return home.resolve("backups").resolve(fileName(sessionId));
+    }
+
+    static Path mark(Path home, String sessionId) throws IOException {
+        return openSessions(home.resolve("backups")).resolve(fileName(sessionId));
+    }
+
+    /** Opens a session that has crashed; null if some process, this one included, holds it, or there is none of that name. */
+    static Backups openCrashed(Path home, String sessionId, HostFiles files) throws IOException {
+        Path directory = directory(home, sessionId);
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || live(directory)) {
+            return null;
+        }
+        return hold(home, sessionId, directory, files);
     }
 
     private static boolean live(Path directory) throws IOException {
@@ -375,6 +538,7 @@ public final class Backups implements Closeable {
         Entry e = entry(name);
         synchronized (e) {
             touch(e);
+            e.overlapped |= e.users > 0;
             e.users++;
         }
         if (e.recordEnd > pack.durable()) {
@@ -440,21 +604,29 @@ public final class Backups implements Closeable {
             throw new IOException(root + " holds " + count + " entries and " + bytes + " bytes, more than can be imaged before it is changed ("
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
-        append(TREE, named(root.bytes, 0));
+        boolean atWork = openTree(root);
         for (Name n : names) {
             Entry e = entry(n);
             synchronized (e) {
                 if (e.role == Entry.TOUCHED) {
-                    again(e);
+                    if (!atWork || e.left != null) {
+                        again(e);
+                    }
+                } else if (atWork && e.role == Entry.NONE) {
+                    // a child that is at work here has made it since it was looked at
+                    record(e, Entry.TOUCHED, FileState.absent(), -1);
                 } else {
                     touch(e);
                 }
                 if (n == root) {
+                    e.overlapped = true;
                     e.users++;
                     e.withTree = true;
                 }
             }
         }
+        // behind the notes of what each was, which it makes things of the past
+        append(TREE, named(root.bytes, 0));
         try {
             pack.sync(pack.end());
         } catch (IOException failed) {
@@ -466,12 +638,28 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** Whether everything at and below {@code root} is open to a child already. */
+    private boolean openTree(Name root) {
+        for (Name up = root; up != null; up = up.parent()) {
+            Entry e = entries.get(up);
+            if (e != null && e.withTree && e.users > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * One change of {@code path} is over: its descriptor was closed or the operation returned. Notes what is there now, so that a
      * rollback can tell the session's work from other people's (C32). Never throws; costs a stat, and at most one hash of 64 KiB per
      * path and 100 ms.
      */
     public void left(byte[] path) {
+        left(path, -1);
+    }
+
+    /** {@link #left(byte[])} for a descriptor that is about to be closed; -1 for none. */
+    public void left(byte[] path, int fd) {
         Entry e = entries.get(new Name(path));
         if (e == null || e.role != Entry.TOUCHED || ending) {
             return;
@@ -482,7 +670,8 @@ public final class Backups implements Closeable {
                 e.users--;
             }
             if (e.users == 0) {
-                note(e);
+                note(e, fd);
+                e.overlapped = false;
                 tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
                 e.withTree = false;
             }
@@ -490,31 +679,76 @@ public final class Backups implements Closeable {
         if (tree) {
             noteBelow(e.name);
         }
-        long since;
-        synchronized (collected) {
-            since = collected.isEmpty() ? 0 : System.nanoTime() - collectedSinceNs;
-        }
-        if (since > COLLECT_NS) {
-            flush();
-        }
     }
 
     /**
      * An opaque child is over (it and its descendants have ended): notes what it left at and below {@code path}, which was imaged by
      * {@link #imageTree}. What was not there then counts as created by the session.
      */
-    public void leftTree(byte[] path) {
+    public List<Change> leftTree(byte[] path) {
+        return leftTree(path, Integer.MAX_VALUE);
+    }
+
+    /**
+     * {@link #leftTree(byte[])} down to {@code depth}: 0 for the path alone, 1 for it and what is directly below.
+     *
+     * @return how what is there differs from what was there before the child, apart from what the program itself was changing; empty while
+     *         another child is still at work on the same path
+     */
+    public List<Change> leftTree(byte[] path, int depth) {
+        List<Change> changes = new ArrayList<>();
         Name root = name(path);
-        if (root == null || entries.get(root) == null) {
-            return;
+        Entry top = root == null ? null : entries.get(root);
+        if (top == null || top.role != Entry.TOUCHED) {
+            return changes;
+        }
+        synchronized (top) {
+            if (top.users > 1) {
+                top.users--;
+                return changes;
+            }
         }
         try {
-            adopt(root);
+            if (depth > 0) {
+                adopt(root, depth, changes);
+            }
         } catch (IOException e) {
             // What cannot be listed stays unknown to the rollback, which then keeps it and says so.
-            flush();
+            flushAll();
+        }
+        for (Entry e : entries.values()) {
+            boolean within = e == top || depth > 0 && e.name.below(root) && (depth > 1 || root.equals(e.name.parent()));
+            if (within && e.role == Entry.TOUCHED) {
+                synchronized (e) {
+                    compare(e, e == top || depth == 1 ? 1 : 0, changes);
+                }
+            }
         }
         left(path);
+        return changes;
+    }
+
+    /** Holds e. @param users changes of e that are the child's */
+    private void compare(Entry e, int users, List<Change> changes) {
+        if (e.left != null || e.users > users) {
+            return;
+        }
+        FileState before = e.prior == null ? e.image : e.prior;
+        try {
+            FileState now = look(e.name);
+            if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
+                boolean directoryOnly = now.kind == FileState.DIRECTORY && now.sameInode(before) && now.sameOwnerAndMode(before);
+                if (!directoryOnly) {
+                    changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, now.kind != FileState.ABSENT));
+                }
+            }
+        } catch (IOException unknown) {
+            changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, true));
+        }
+    }
+
+    /** What a child did to one path. {@code existed}, {@code exists}: before and after. */
+    public record Change(byte[] path, boolean existed, boolean exists) {
     }
 
     /** The directory stayed (its rename failed, or a child worked in it): what is below is open no longer. */
@@ -523,14 +757,14 @@ public final class Backups implements Closeable {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
                 synchronized (e) {
                     if (e.users == 0 && e.left == null) {
-                        note(e);
+                        note(e, -1);
                     }
                 }
             }
         }
     }
 
-    private void adopt(Name directory) throws IOException {
+    private void adopt(Name directory, int depth, List<Change> changes) throws IOException {
         if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return;
         }
@@ -550,29 +784,85 @@ public final class Backups implements Closeable {
             synchronized (e) {
                 if (e.role != Entry.TOUCHED) {
                     record(e, Entry.TOUCHED, FileState.absent(), -1);
-                    note(e);
+                    note(e, -1);
+                    changes.add(new Change(c.bytes, false, true));
                 }
             }
-            adopt(c);
+            if (depth > 1) {
+                adopt(c, depth - 1, changes);
+            }
         }
     }
 
-    /** Writes the {@code left} notes that were only collected so far (no fsync). Cheap when there are none; call it now and then. */
+    /**
+     * Writes the {@code left} notes of paths that have been at rest for a while (no fsync). Cheap when there are none; to be called several
+     * times a second.
+     */
     public void flush() {
-        Entry[] late;
+        flush(System.nanoTime() - REST_NS);
+    }
+
+    private void flushAll() {
+        flush(Long.MAX_VALUE);
+    }
+
+    /** @param before only those left before this System.nanoTime(); MAX_VALUE for all */
+    private void flush(long before) {
+        List<Entry> late = new ArrayList<>();
         synchronized (collected) {
-            if (collected.isEmpty()) {
-                return;
+            int kept = 0;
+            for (int i = 0; i < collected.size(); i++) {
+                Entry e = collected.get(i);
+                if (before == Long.MAX_VALUE || e.leftNs - before < 0) {
+                    late.add(e);
+                } else {
+                    collected.set(kept++, e);
+                }
             }
-            late = collected.toArray(new Entry[0]);
-            collected.clear();
+            collected.subList(kept, collected.size()).clear();
         }
-        for (Entry e : late) {
+        long start = System.nanoTime();
+        for (int i = 0; i < late.size(); i++) {
+            Entry e = late.get(i);
+            FileState left;
             synchronized (e) {
+                e.collected = false;
+                left = e.left;
+            }
+            byte[] sha = before != Long.MAX_VALUE && System.nanoTime() - start < HASHING_NS ? hash(e, left) : null;
+            synchronized (e) {
+                if (sha != null && e.left == left && unchanged(e, left)) {
+                    left(e, left.withSha(sha), e.leftAt);
+                    e.leftOnDisk = false;
+                }
                 if (e.left != null && !e.leftOnDisk) {
                     writeLeft(e);
                 }
             }
+        }
+    }
+
+    /** What a file that has come to rest holds, so that a later change of its times alone is not taken for other people's work (C32). */
+    private byte[] hash(Entry e, FileState left) {
+        long now = System.nanoTime();
+        if (left == null || left.kind != FileState.FILE || left.sha != null || left.size > HASHED_WHEN_LEFT
+                || e.hashedAtNs != 0 && now - e.hashedAtNs < HASH_PAUSE_NS || !unchanged(e, left)) {
+            return null;
+        }
+        e.hashedAtNs = now;
+        try {
+            return Sha256.of(files.path(e.name.bytes));
+        } catch (IOException gone) {
+            return null;
+        }
+    }
+
+    private boolean unchanged(Entry e, FileState left) {
+        try {
+            long[] now = files.status(e.name.bytes);
+            return now != null && left.is(now);
+        } catch (IOException unknown) {
+            return false;
         }
     }
 
@@ -583,15 +873,29 @@ public final class Backups implements Closeable {
      * holds none of the program's locks; durable on return if {@link RollbackReport#complete}.
      */
     public synchronized RollbackReport rollback() {
+        return rollback(Undo.ALL);
+    }
+
+    /**
+     * {@link #rollback()} as a user asks for it afterwards: of a part, as a mere list, or with what others changed put aside instead of
+     * left in place. Only a whole one that was carried out ends the session as {@link State#ROLLED_BACK}.
+     */
+    public synchronized RollbackReport rollback(Undo undo) {
         if (readOnly) {
             throw new IllegalStateException("session " + sessionId + " was opened for reading");
         }
-        flush();
+        flushAll();
         ending = true;
-        Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN);
-        RollbackReport report = state == State.ROLLED_BACK || pack == null ? rollback.report(pack == null || state == State.ROLLED_BACK) : rollback.run();
-        if (report.complete() && state != State.ROLLED_BACK) {
+        Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN, undo);
+        if (pack == null || state == State.ROLLED_BACK && !undo.force()) {
+            return rollback.report(true);
+        }
+        RollbackReport report = rollback.run();
+        if (undo.whole() && report.complete() && state != State.ROLLED_BACK) {
             state = State.ROLLED_BACK;
+        }
+        if (state == State.ROLLED_BACK) {
+            unmarkOpen();
         }
         return report;
     }
@@ -613,18 +917,43 @@ public final class Backups implements Closeable {
                 synchronized (e) {
                     if (e.role == Entry.TOUCHED && (e.left == null || e.users > 0)) {
                         e.users = 0;
-                        note(e);
+                        note(e, -1);
                     }
                     if (e.ownMtime != 0) {
                         append(OWN_MTIME, named(e.name.bytes, 8).putLong(e.ownMtime));
                     }
                 }
             }
-            flush();
+            flushAll();
         }
         ending = true;
-        pack.sync(append(END, new byte[] {(byte) as.ordinal()}));
+        pack().sync(append(END, new byte[] {(byte) as.ordinal()}));
         state = as;
+        unmarkOpen();
+    }
+
+    /**
+     * Says, before anything is imaged, whether a crash of this session means that its changes are undone (strict: the default) or that they
+     * stay, with their images (the modes in which the program goes on after a violation).
+     */
+    public void restoredAfterCrash(boolean restored) {
+        restoredAfterCrash = restored;
+    }
+
+    /** See {@link #restoredAfterCrash(boolean)}; true too when a rollback had begun. */
+    boolean isRestoredAfterCrash() {
+        return restoredAfterCrash || begun;
+    }
+
+    /** A crashed session's changes stay; what its last ones left is not known, and is not looked at now: others may have come since. */
+    void keepCrashed() throws IOException {
+        if (state == State.OPEN) {
+            if (pack != null) {
+                pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal()}));
+            }
+            state = State.KEPT;
+        }
+        unmarkOpen();
     }
 
     /** The paths recorded so far, sorted. Those with {@link Image#touched} are what a rollback cares for. */
@@ -694,7 +1023,7 @@ public final class Backups implements Closeable {
     @Override
     public void close() throws IOException {
         if (!readOnly) {
-            flush();
+            flushAll();
         }
         Pack p = pack;
         if (p != null) {
@@ -702,7 +1031,7 @@ public final class Backups implements Closeable {
         }
         if (lock != null) {
             lock.close();
-            HELD.remove(directory.toRealPath().toString());
+            HELD.remove(heldAs);
         }
     }
 
@@ -757,8 +1086,10 @@ public final class Backups implements Closeable {
     private void touch(Entry e) throws IOException {
         running();
         if (e.role == Entry.TOUCHED) {
-            if (e.left != null) {
-                if (foreign(e, FileState.look(files, e.name))) {
+            FileState was = e.left;
+            if (was != null) {
+                long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
+                if ((now == null || !was.is(now)) && foreign(e, FileState.look(files, e.name))) {
                     e.superseded();
                     take(e, Entry.TOUCHED);
                 } else if (e.leftOnDisk) {
@@ -789,10 +1120,12 @@ public final class Backups implements Closeable {
             e.open();
             return;
         }
-        left(e, now);
-        index(now, e);
-        writeLeft(e);
-        append(TOUCH, named(e.name.bytes, 0));
+        if (!e.leftOnDisk || !now.sameStat(e.left)) {
+            left(e, now);
+            index(now, e);
+            writeLeft(e);
+        }
+        // the tree's own record opens what is known below it
         e.open();
         e.moved = true;
     }
@@ -854,10 +1187,13 @@ public final class Backups implements Closeable {
         }
         for (int attempt = 1; ; attempt++) {
             Path path = files.path(e.name.bytes);
-            FileState now = FileState.look(files, e.name, path);
+            FileState now = look(e.name);
             if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && movedHere(e.name, now)) {
                 e.moved = true;
                 now = FileState.absent();
+            }
+            if (now.kind == FileState.FILE || now.kind == FileState.DIRECTORY) {
+                now = now.withAttributes(files.attributes(e.name.bytes));
             }
             if (now.kind != FileState.FILE) {
                 record(e, role, now, -1);
@@ -907,8 +1243,15 @@ public final class Backups implements Closeable {
             MessageDigest digest = Sha256.digest();
             digest.update(data, 0, size);
             sha = digest.digest();
+            ByteBuffer key = ByteBuffer.wrap(sha);
+            Long same = contents.get(key);
+            if (same != null) {
+                record(e, role, now.withSha(sha), same);
+                return;
+            }
             System.arraycopy(sha, 0, data, size, sha.length);
             at = pack().append(IMAGE, head, data, data.length);
+            contents.putIfAbsent(key, at);
         } else {
             try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
                 at = pack().appendContent(IMAGE, head, new Checked(in, e.name, now, path), now.size, sha);
@@ -918,7 +1261,7 @@ public final class Backups implements Closeable {
     }
 
     private void stable(Name name, FileState before, Path path) throws IOException {
-        FileState after = FileState.look(files, name, path);
+        FileState after = FileState.look(files, name);
         if (!after.sameStat(before)) {
             throw new Pack.Unstable("size or times changed");
         }
@@ -1027,7 +1370,11 @@ public final class Backups implements Closeable {
     }
 
     private void left(Entry e, FileState now) {
-        e.left(now, order.incrementAndGet());
+        left(e, now, order.incrementAndGet());
+    }
+
+    private void left(Entry e, FileState now, long at) {
+        e.left(now, at);
         if (now.kind != FileState.ABSENT) {
             known.put(now.ino, now);
         }
@@ -1080,7 +1427,7 @@ public final class Backups implements Closeable {
     }
 
     private void index(FileState state, Entry e) {
-        if (state.kind != FileState.FILE && state.kind != FileState.LINK && state.kind != FileState.DIRECTORY) {
+        if (state.kind == FileState.ABSENT) {
             return;
         }
         synchronized (scopes) {
@@ -1102,18 +1449,20 @@ public final class Backups implements Closeable {
 
     // --- what was left
 
-    /** Holds e. */
-    private void note(Entry e) {
+    /** Holds e. {@code fd}: a descriptor opened on it that is about to be closed, or -1. */
+    private void note(Entry e, int fd) {
         FileState now;
+        FileState before = e.prior == null ? e.image : e.prior;
         try {
-            Path path = files.path(e.name.bytes);
-            now = FileState.look(files, e.name, path);
-            if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
-                long at = System.nanoTime();
-                if (e.leftCount < WRITTEN_AT_ONCE || at - e.hashedAtNs > HASH_PAUSE_NS) {
-                    e.hashedAtNs = at;
-                    byte[] sha = Sha256.of(path);
-                    if (FileState.look(files, e.name, path).sameStat(now)) {
+            now = look(e, fd);
+            if (before.sha != null && now.sameStat(before) && !before.racy()) {
+                now = now.withSha(before.sha);
+            } else if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
+                // the first time it is little against the image that was just made durable
+                if (e.leftCount < WRITTEN_AT_ONCE || now.racy() && System.nanoTime() - e.hashedAtNs > HASH_PAUSE_NS) {
+                    e.hashedAtNs = System.nanoTime();
+                    byte[] sha = Sha256.of(files.path(e.name.bytes));
+                    if (FileState.look(files, e.name).sameStat(now)) {
                         now = now.withSha(sha);
                     }
                 }
@@ -1122,29 +1471,73 @@ public final class Backups implements Closeable {
             e.left = null;
             return;
         }
-        FileState before = e.prior == null ? e.image : e.prior;
         boolean sameName = now.kind == FileState.ABSENT ? before.kind == FileState.ABSENT : now.sameInode(before);
         left(e, now);
-        e.leftCount++;
-        if (!sameName || e.moved) {
+        if (!sameName || e.moved || e.overlapped) {
             e.moved = false;
             index(now, e);
             noteParent(e.name.parent());
         }
-        if (e.leftCount <= WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE) {
+        if (e.leftCount < WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE) {
+            e.leftCount++;
             writeLeft(e);
-            return;
-        }
-        boolean full;
-        synchronized (collected) {
-            if (collected.isEmpty()) {
-                collectedSinceNs = System.nanoTime();
+            if (now.sha != null || now.kind != FileState.FILE || now.size > HASHED_WHEN_LEFT) {
+                return;
             }
-            collected.add(e);
-            full = collected.size() > COLLECTED;
         }
-        if (full) {
-            writeLeft(e);
+        e.leftNs = System.nanoTime();
+        if (!e.collected) {
+            e.collected = true;
+            synchronized (collected) {
+                collected.add(e);
+            }
+        }
+    }
+
+    /** By the descriptor where it surely is what the name leads to: asking it costs half. */
+    private FileState look(Entry e, int fd) throws IOException {
+        if (fd >= 0 && !e.overlapped) {
+            long taken = FileState.now();
+            long[] s = files.status(fd);
+            if (s != null && s[HostFiles.NLINK] == 1 && (s[HostFiles.MODE] & FileState.TYPE_BITS) == FileState.FILE_BITS) {
+                return FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
+            }
+        }
+        return look(e.name);
+    }
+
+    private FileState look(Name name) throws IOException {
+        FileState s = FileState.look(files, name);
+        return s.kind != FileState.ABSENT && isExact(s.dev) ? s.exact() : s;
+    }
+
+    /**
+     * Whether the kernel gives each change after a look a time of its own there (multigrain times: Linux 6.13, on ext4, xfs, btrfs and
+     * tmpfs). Known only for the file system that klock's own files are on, by trying; elsewhere hashes decide.
+     */
+    private boolean isExact(long dev) {
+        return dev == exactDev;
+    }
+
+    /** On the thread that opens the session: an interrupt would close the lock's channel, and with it give up the lock. */
+    private long probeTimes() {
+        if (readOnly || lock == null) {
+            return 0;
+        }
+        byte[] name = files.name(directory.resolve("lock"));
+        try {
+            long[] last = null;
+            for (int i = 0; i < TIME_PROBES; i++) {
+                lock.write(ByteBuffer.wrap(new byte[] {(byte) i}), 0);
+                long[] now = files.status(name);
+                if (now == null || last != null && (last[HostFiles.MTIME] == now[HostFiles.MTIME] || last[HostFiles.CTIME] == now[HostFiles.CTIME])) {
+                    return 0;
+                }
+                last = now;
+            }
+            return last[HostFiles.DEV];
+        } catch (IOException e) {
+            return 0;
         }
     }
 
@@ -1187,8 +1580,10 @@ public final class Backups implements Closeable {
                 Pack fresh = Pack.create(directory.resolve("pack"));
                 Pack.syncDirectory(directory.getParent());
                 byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
-                byte[] head = new byte[12 + id.length];
-                ByteBuffer.wrap(head).putInt(FORMAT).putLong(System.currentTimeMillis()).put(id);
+                byte[] head = new byte[13 + id.length];
+                startedMs = System.currentTimeMillis();
+                ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
+                markOpen();
                 fresh.append(BEGIN, head, null, 0);
                 pack = fresh;
             }
@@ -1288,6 +1683,8 @@ public final class Backups implements Closeable {
                     if (in.getInt() != FORMAT) {
                         throw new IOException(directory + " was written by another version of klock");
                     }
+                    startedMs = in.getLong();
+                    restoredAfterCrash = in.get() != 0;
                     break;
                 case SCOPE:
                     scopes.add(path(in));
@@ -1312,6 +1709,15 @@ public final class Backups implements Closeable {
                     left(e, FileState.decode(in));
                     e.leftOnDisk = true;
                     index(e.left, e);
+                    break;
+                }
+                case TREE: {
+                    Name root = new Name(path(in));
+                    for (Entry e : entries.values()) {
+                        if (e.role == Entry.TOUCHED && (e.name.equals(root) || e.name.below(root))) {
+                            e.open();
+                        }
+                    }
                     break;
                 }
                 case END:

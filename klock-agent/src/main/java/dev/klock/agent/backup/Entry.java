@@ -33,6 +33,12 @@ final class Entry {
     /** The last known state of ours before it was touched again. */
     volatile FileState prior;
     boolean leftOnDisk;
+    /** {@link #left} waits to be written. */
+    boolean collected;
+    /** System.nanoTime() of {@link #left}. */
+    long leftNs;
+    /** Two changes of it overlapped since it last was at rest, so a descriptor alone does not tell what is at the name. */
+    boolean overlapped;
     int leftCount;
     /** What was at the path when it was touched again is not known, so its directory counts as changed. */
     boolean moved;

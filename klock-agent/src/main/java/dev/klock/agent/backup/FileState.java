@@ -4,15 +4,7 @@ import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.file.FileSystemException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * What a name was at one moment: its type, metadata and, where known, link text and SHA-256. "Nothing there" is a state too (C31).
@@ -29,8 +21,13 @@ final class FileState {
     static final int BLOCK_DEVICE = 7;
 
     static final int TYPE_BITS = 0170000;
+    static final int FILE_BITS = 0100000;
     static final int DIRECTORY_BITS = 0040000;
     static final int LINK_BITS = 0120000;
+    private static final int FIFO_BITS = 0010000;
+    private static final int SOCKET_BITS = 0140000;
+    private static final int CHARACTER_BITS = 0020000;
+    private static final int BLOCK_BITS = 0060000;
 
     /**
      * File times advance with the kernel's tick (4 ms, 10 ms on some kernels): a change within one tick of the look leaves times as they
@@ -38,7 +35,11 @@ final class FileState {
      */
     private static final long RACY_NS = 20_000_000L;
 
-    private static final String WANTED = "unix:mode,ino,dev,rdev,nlink,uid,gid,size,lastModifiedTime,lastAccessTime,ctime";
+    private static final int SHA = 1;
+    private static final int TEXT = 2;
+    private static final int EXACT = 4;
+    private static final int ATTRIBUTES = 8;
+    private static final int MAX_ATTRIBUTES = 1 << 16;
 
     final int kind;
     final int mode;
@@ -58,9 +59,13 @@ final class FileState {
     final byte[] link;
     /** SHA-256 of a regular file's content, null when it was not computed. */
     final byte[] sha;
+    /** The kernel stamps the next change after a look with a time of its own (multigrain times), so equal times prove everything. */
+    final boolean exact;
+    /** Extended attributes as name, value, name, value …, sorted by name; null where they were not asked for or cannot be. */
+    final byte[][] attributes;
 
     private FileState(int kind, int mode, int uid, int gid, int nlink, long dev, long ino, long rdev, long size, long mtime, long ctime,
-            long atime, long taken, byte[] link, byte[] sha) {
+            long atime, long taken, byte[] link, byte[] sha, boolean exact, byte[][] attributes) {
         this.kind = kind;
         this.mode = mode;
         this.uid = uid;
@@ -76,77 +81,86 @@ final class FileState {
         this.taken = taken;
         this.link = link;
         this.sha = sha;
+        this.exact = exact;
+        this.attributes = attributes;
     }
 
     static FileState absent() {
-        return new FileState(ABSENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, now(), null, null);
+        return new FileState(ABSENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, now(), null, null, false, null);
     }
 
     FileState withSha(byte[] digest) {
-        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, digest);
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, digest, exact, attributes);
     }
 
-    private static long now() {
+    static long now() {
         return System.currentTimeMillis() * 1_000_000L;
     }
 
     /** Looks at {@code name} itself (lstat; a link's text is read); never opens anything. */
     static FileState look(HostFiles files, Name name) throws IOException {
-        return look(files, name, files.path(name.bytes));
-    }
-
-    static FileState look(HostFiles files, Name name, Path path) throws IOException {
         long taken = now();
-        Map<String, Object> a;
-        try {
-            a = Files.readAttributes(path, WANTED, LinkOption.NOFOLLOW_LINKS);
-        } catch (NoSuchFileException e) {
+        long[] s = files.status(name.bytes);
+        if (s == null) {
             return absent();
-        } catch (FileSystemException e) {
-            if (belowSomethingElse(files, name)) {
-                return absent();
-            }
-            throw e;
         }
-        int mode = (Integer) a.get("mode");
-        int kind = kind(mode);
         byte[] text = null;
-        if (kind == LINK) {
+        if ((s[HostFiles.MODE] & TYPE_BITS) == LINK_BITS) {
             text = files.readLink(name.bytes);
             if (text == null) {
                 throw new IOException("cannot read the link " + name);
             }
         }
-        return new FileState(kind, mode & 07777, (Integer) a.get("uid"), (Integer) a.get("gid"), (Integer) a.get("nlink"),
-                (Long) a.get("dev"), (Long) a.get("ino"), (Long) a.get("rdev"), (Long) a.get("size"),
-                ns(a.get("lastModifiedTime")), ns(a.get("ctime")), ns(a.get("lastAccessTime")), taken, text, null);
+        return of(s, taken, text, false);
     }
 
-    /** Whether a component above {@code name} is there but is not a directory, so that nothing can be at {@code name} (ENOTDIR). */
-    private static boolean belowSomethingElse(HostFiles files, Name name) {
-        for (Name up = name.parent(); up != null; up = up.parent()) {
-            int mode = files.mode(up.bytes);
-            if (mode != 0) {
-                return (mode & TYPE_BITS) != DIRECTORY_BITS && (mode & TYPE_BITS) != LINK_BITS;
-            }
-        }
-        return false;
+    /** Taken where times are exact. */
+    FileState exact() {
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, true, attributes);
     }
 
-    private static long ns(Object time) {
-        return ((FileTime) time).to(TimeUnit.NANOSECONDS);
+    FileState withAttributes(byte[][] pairs) {
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, pairs);
+    }
+
+    /** From what {@link HostFiles#status} answered at {@code taken}. */
+    static FileState of(long[] s, long taken, byte[] link, boolean exact) throws IOException {
+        int mode = (int) s[HostFiles.MODE];
+        return new FileState(kind(mode), mode & 07777, (int) s[HostFiles.UID], (int) s[HostFiles.GID], (int) s[HostFiles.NLINK],
+                s[HostFiles.DEV], s[HostFiles.INO], s[HostFiles.RDEV], s[HostFiles.SIZE], s[HostFiles.MTIME], s[HostFiles.CTIME],
+                s[HostFiles.ATIME], taken, link, null, exact, null);
+    }
+
+    /** Whether {@code s} is a regular file and this one, in this state. */
+    boolean is(long[] s) {
+        return kind == FILE && s[HostFiles.INO] == ino && s[HostFiles.MTIME] == mtime && s[HostFiles.CTIME] == ctime
+                && s[HostFiles.SIZE] == size && s[HostFiles.DEV] == dev && (s[HostFiles.MODE] & TYPE_BITS) == FILE_BITS
+                && (s[HostFiles.MODE] & 07777) == mode;
     }
 
     private static int kind(int mode) throws IOException {
         switch (mode & TYPE_BITS) {
-            case 0100000: return FILE;
+            case FILE_BITS: return FILE;
             case DIRECTORY_BITS: return DIRECTORY;
             case LINK_BITS: return LINK;
-            case 0010000: return FIFO;
-            case 0140000: return SOCKET;
-            case 0020000: return CHARACTER_DEVICE;
-            case 0060000: return BLOCK_DEVICE;
+            case FIFO_BITS: return FIFO;
+            case SOCKET_BITS: return SOCKET;
+            case CHARACTER_BITS: return CHARACTER_DEVICE;
+            case BLOCK_BITS: return BLOCK_DEVICE;
             default: throw new IOException("a file of unknown type: mode 0" + Integer.toOctalString(mode));
+        }
+    }
+
+    /** Of st_mode. */
+    int typeBits() {
+        switch (kind) {
+            case FILE: return FILE_BITS;
+            case DIRECTORY: return DIRECTORY_BITS;
+            case LINK: return LINK_BITS;
+            case FIFO: return FIFO_BITS;
+            case SOCKET: return SOCKET_BITS;
+            case CHARACTER_DEVICE: return CHARACTER_BITS;
+            default: return BLOCK_BITS;
         }
     }
 
@@ -161,7 +175,7 @@ final class FileState {
 
     /** Whether equal times do not prove that the file is as it was when this state was taken. */
     boolean racy() {
-        return ctime > taken - RACY_NS;
+        return !exact && ctime > taken - RACY_NS;
     }
 
     boolean sameOwnerAndMode(FileState o) {
@@ -186,11 +200,19 @@ final class FileState {
     }
 
     int encodedLength() {
-        return 3 + 4 * 4 + 8 * 8 + (sha == null ? 0 : Sha256.LENGTH) + (link == null ? 0 : 4 + link.length);
+        int length = 2 + 4 * 4 + 8 * 8 + (sha == null ? 0 : Sha256.LENGTH) + (link == null ? 0 : 4 + link.length);
+        if (attributes != null) {
+            length += 4;
+            for (byte[] one : attributes) {
+                length += 4 + one.length;
+            }
+        }
+        return length;
     }
 
     void encode(ByteBuffer out) {
-        out.put((byte) kind).put((byte) (sha == null ? 0 : 1)).put((byte) (link == null ? 0 : 1));
+        out.put((byte) kind).put((byte) ((sha == null ? 0 : SHA) | (link == null ? 0 : TEXT) | (exact ? EXACT : 0)
+                | (attributes == null ? 0 : ATTRIBUTES)));
         out.putInt(mode).putInt(uid).putInt(gid).putInt(nlink);
         out.putLong(dev).putLong(ino).putLong(rdev).putLong(size).putLong(mtime).putLong(ctime).putLong(atime).putLong(taken);
         if (sha != null) {
@@ -199,13 +221,18 @@ final class FileState {
         if (link != null) {
             out.putInt(link.length).put(link);
         }
+        if (attributes != null) {
+            out.putInt(attributes.length);
+            for (byte[] one : attributes) {
+                out.putInt(one.length).put(one);
+            }
+        }
     }
 
     /** Reads what {@link #encode} wrote; @throws BufferUnderflowException if it is cut short */
     static FileState decode(ByteBuffer in) {
         int kind = in.get();
-        boolean hasSha = in.get() != 0;
-        boolean hasLink = in.get() != 0;
+        int has = in.get();
         int mode = in.getInt();
         int uid = in.getInt();
         int gid = in.getInt();
@@ -220,18 +247,35 @@ final class FileState {
         long taken = in.getLong();
         byte[] sha = null;
         byte[] link = null;
-        if (hasSha) {
+        if ((has & SHA) != 0) {
             sha = new byte[Sha256.LENGTH];
             in.get(sha);
         }
-        if (hasLink) {
-            int length = in.getInt();
-            if (length < 0 || length > in.remaining()) {
+        if ((has & TEXT) != 0) {
+            link = bytes(in);
+        }
+        byte[][] attributes = null;
+        if ((has & ATTRIBUTES) != 0) {
+            int count = in.getInt();
+            if (count < 0 || count > MAX_ATTRIBUTES) {
                 throw new BufferUnderflowException();
             }
-            link = new byte[length];
-            in.get(link);
+            attributes = new byte[count][];
+            for (int i = 0; i < count; i++) {
+                attributes[i] = bytes(in);
+            }
         }
-        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha);
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, (has & EXACT) != 0,
+                attributes);
+    }
+
+    private static byte[] bytes(ByteBuffer in) {
+        int length = in.getInt();
+        if (length < 0 || length > in.remaining()) {
+            throw new BufferUnderflowException();
+        }
+        byte[] bytes = new byte[length];
+        in.get(bytes);
+        return bytes;
     }
 }

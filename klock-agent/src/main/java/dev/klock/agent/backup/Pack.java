@@ -43,6 +43,8 @@ final class Pack implements Closeable {
     /** Longest head accepted when reading: names and link texts are at most a few KiB, lists of directories stay below this. */
     private static final int MAX_HEAD = 1 << 26;
     private static final int BUFFER = 1 << 18;
+    /** Zeros of this length are left out where they may be. */
+    static final int SPARSE = 1 << 12;
 
     /** Called for each record, in order. */
     interface Reader {
@@ -191,7 +193,13 @@ final class Pack implements Closeable {
                     }
                     crc.update(chunk, 0, n);
                     digest.update(chunk, 0, n);
-                    put(chunk, 0, n);
+                    if (n >= SPARSE && isZero(chunk, n)) {
+                        // a hole reads as zeros, and what comes behind it is written in any case
+                        flush();
+                        tail += n;
+                    } else {
+                        put(chunk, 0, n);
+                    }
                     left -= n;
                 }
                 if (in.read() >= 0) {
@@ -209,6 +217,15 @@ final class Pack implements Closeable {
                 throw e;
             }
         }
+    }
+
+    static boolean isZero(byte[] bytes, int length) {
+        for (int i = 0; i < length; i++) {
+            if (bytes[i] != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Returns once everything appended before {@code position} is safe. Uninterruptible. */

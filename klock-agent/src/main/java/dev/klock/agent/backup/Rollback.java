@@ -16,8 +16,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributeView;
-import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -108,6 +105,8 @@ final class Rollback {
     private final HostFiles files;
     private final Map<Name, Entry> entries;
     private final boolean crashed;
+    private final Undo undo;
+    private final Name only;
     private final List<Plan> plans = new ArrayList<>();
     private final Map<Name, Plan> byName = new HashMap<>();
     private final Map<Long, Plan> openInodes = new HashMap<>();
@@ -119,7 +118,9 @@ final class Rollback {
     private final Set<Name> changed = new TreeSet<>();
     private int verified;
 
-    Rollback(Backups backups, Map<Name, Entry> entries, boolean crashed) {
+    Rollback(Backups backups, Map<Name, Entry> entries, boolean crashed, Undo undo) {
+        this.undo = undo;
+        this.only = undo.only() == null ? null : new Name(undo.only());
         this.backups = backups;
         this.files = backups.files;
         this.entries = entries;
@@ -141,7 +142,8 @@ final class Rollback {
         List<Entry> sorted = backups.sorted();
         for (int i = 0; i < sorted.size(); i++) {
             Entry e = sorted.get(i);
-            if (e.role == Entry.TOUCHED || e.role == Entry.IMPLIED) {
+            boolean wanted = only == null || e.name.equals(only) || e.name.below(only) || e.role == Entry.IMPLIED && only.below(e.name);
+            if (wanted && (e.role == Entry.TOUCHED || e.role == Entry.IMPLIED)) {
                 Plan p = new Plan(e, i);
                 plans.add(p);
                 byName.put(e.name, p);
@@ -151,6 +153,9 @@ final class Rollback {
         for (Plan p : plans) {
             decide(p);
         }
+        if (undo.dry()) {
+            return foretold();
+        }
         noteDecisions();
         unlock();
         for (int i = plans.size() - 1; i >= 0; i--) {
@@ -159,8 +164,12 @@ final class Rollback {
         for (Plan p : plans) {
             make(p);
         }
+        int n = 0;
         for (Plan p : plans) {
             write(p, false);
+            if (undo.progress() != null) {
+                undo.progress().done(++n, plans.size());
+            }
         }
         settle();
         for (Plan p : plans) {
@@ -215,7 +224,7 @@ final class Rollback {
             return;
         }
         FileState now = p.now;
-        if (e.outcome != null && e.outcome.outcome() != Outcome.FAILED) {
+        if (e.outcome != null && e.outcome.outcome() != Outcome.FAILED && !(undo.force() && e.outcome.outcome() == Outcome.KEPT_THEIRS)) {
             p.outcome = e.outcome.outcome();
             p.detail = e.outcome.detail();
             p.aside = e.outcome.aside();
@@ -234,13 +243,16 @@ final class Rollback {
             if (same && image.nlink > 1 && now.kind == FileState.FILE && now.sameInode(image)) {
                 groups.put(image.ino, e.name);
             }
-            if (same && sameMetadata(now, image)) {
+            if (same && sameMetadata(now, image) && sameAttributes(e)) {
                 p.outcome = Outcome.UNCHANGED;
                 return;
             }
             p.owner = owner(e, now);
             if (p.owner == THEIRS && now.kind != FileState.ABSENT && backups.movedHere(e.name, now)) {
                 p.owner = OURS;
+            }
+            if (p.owner == THEIRS && undo.force()) {
+                p.owner = ATTRIBUTED;
             }
             if (p.owner == THEIRS) {
                 keepTheirs(p, "changed by someone else since: now " + now.describe() + ", was " + image.describe());
@@ -354,6 +366,19 @@ final class Rollback {
             gone = a != null && a.gone && a.role == Entry.TOUCHED;
         }
         return gone;
+    }
+
+    /** What would be done. */
+    private RollbackReport foretold() {
+        List<RollbackReport.Entry> list = new ArrayList<>();
+        for (Plan p : plans) {
+            if (p.e.role == Entry.TOUCHED) {
+                Outcome outcome = p.outcome != null ? p.outcome : p.action == REMOVE ? Outcome.REMOVED : p.action == NOTHING ? Outcome.UNCHANGED
+                        : Outcome.RESTORED;
+                list.add(new RollbackReport.Entry(p.e.name.bytes, outcome, p.detail, p.aside));
+            }
+        }
+        return new RollbackReport(list, 0, false);
     }
 
     /** Makes the decisions durable: a path half put back must not look like somebody else's work to the next run. */
@@ -504,7 +529,7 @@ final class Rollback {
 
     private boolean intact(Entry from) {
         if (from.contentAt < 0) {
-            return from.image.kind != FileState.FIFO && from.image.kind != FileState.SOCKET;
+            return from.image.kind != FileState.CHARACTER_DEVICE && from.image.kind != FileState.BLOCK_DEVICE;
         }
         try {
             backups.copy(from, OutputStream.nullOutputStream());
@@ -517,7 +542,11 @@ final class Rollback {
     /** Keeps what is about to give way at an attributed path: it may be somebody else's after all. */
     private void displace(Plan p, Path path) throws IOException {
         FileState now = p.now;
-        if (p.owner != ATTRIBUTED || now.kind != FileState.FILE || now.size == 0) {
+        if (p.owner != ATTRIBUTED || now.kind == FileState.ABSENT || now.kind == FileState.FILE && now.size == 0) {
+            return;
+        }
+        if (now.kind != FileState.FILE) {
+            p.note("it gave way to the image: " + now.describe());
             return;
         }
         Path aside = backups.aside("displaced", p.index, p.e.name);
@@ -531,7 +560,7 @@ final class Rollback {
             }
             Files.createLink(aside, path);
         } catch (IOException | UnsupportedOperationException copied) {
-            if (now.size > MAX_DISPLACED_COPY) {
+            if (now.size > MAX_DISPLACED_COPY && !undo.force()) {
                 p.note("what was there was too large to be kept");
                 return;
             }
@@ -542,7 +571,7 @@ final class Rollback {
             }
         }
         p.aside = aside;
-        p.note("the session was still changing it; what was there is kept");
+        p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
     }
 
     private void make(Plan p) {
@@ -621,7 +650,7 @@ final class Rollback {
                 p.outcome = Outcome.RESTORED;
                 return;
             }
-            FileState now = FileState.look(files, e.name, path);
+            FileState now = FileState.look(files, e.name);
             boolean joins = image.kind == FileState.FILE && image.nlink > 1 && !now.sameInode(image);
             if (joins && !second) {
                 return;
@@ -660,7 +689,9 @@ final class Rollback {
                     writeLink(p, path);
                     break;
                 default:
-                    throw new IOException("it was " + image.describe() + ", which cannot be made again");
+                    displace(p, path);
+                    makeSpecial(p, path);
+                    break;
             }
             p.outcome = Outcome.RESTORED;
         } catch (IOException | RuntimeException failed) {
@@ -680,7 +711,9 @@ final class Rollback {
         try {
             p.channel = FileChannel.open(p.temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            backups.copy(p.e, Channels.newOutputStream(p.channel));
+            SparseOutput out = new SparseOutput(p.channel);
+            backups.copy(p.e, out);
+            out.finish();
             verify(p, p.temporary);
             metadata(p, p.temporary, p.e.image, null);
         } catch (IOException | RuntimeException e) {
@@ -868,7 +901,7 @@ final class Rollback {
         try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
             for (Path child : list) {
                 Name name = directory.child(files.name(child.getFileName()));
-                FileState state = FileState.look(files, name, child);
+                FileState state = FileState.look(files, name);
                 if (state.kind == FileState.FILE && !byName.containsKey(name)) {
                     strangers.putIfAbsent(state.ino, name);
                 } else if (state.kind == FileState.DIRECTORY && deep) {
@@ -900,6 +933,25 @@ final class Rollback {
         }
     }
 
+    /** FIFOs and sockets anybody can make; devices only who may. A socket comes back as a name that nobody listens on. */
+    private void makeSpecial(Plan p, Path path) throws IOException {
+        FileState image = p.e.image;
+        Path temporary = beside(p);
+        Files.deleteIfExists(temporary);
+        try {
+            files.makeSpecial(files.name(temporary), image.typeBits() | 0600, image.rdev);
+        } catch (IOException e) {
+            throw new IOException("it was " + image.describe() + ", which cannot be made again: " + reason(e), e);
+        }
+        try {
+            metadata(p, temporary, image, null);
+            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException | RuntimeException e) {
+            Files.deleteIfExists(temporary);
+            throw e;
+        }
+    }
+
     private void verify(Plan p, Path path) throws IOException {
         if (!Arrays.equals(Sha256.of(path), p.e.image.sha)) {
             throw new IOException("after writing, its SHA-256 is not the image's");
@@ -917,12 +969,13 @@ final class Rollback {
                 return;
             }
             Path path = files.path(p.e.name.bytes);
-            FileState now = FileState.look(files, p.e.name, path);
+            FileState now = FileState.look(files, p.e.name);
             if (now.kind != FileState.DIRECTORY) {
                 return;
             }
             if (p.action == MAKE || p.action == METADATA) {
                 owner(p, path, image, now);
+                attributes(p, path, image);
                 if (now.mode != image.mode) {
                     chmod(path, image.mode);
                 }
@@ -941,8 +994,9 @@ final class Rollback {
 
     /** @param now null for a file just made with mode 0600 */
     private void metadata(Plan p, Path path, FileState image, FileState now) throws IOException {
-        FileState before = now != null ? now : FileState.look(files, new Name(files.name(path)), path);
+        FileState before = now != null ? now : FileState.look(files, new Name(files.name(path)));
         boolean owned = owner(p, path, image, before);
+        attributes(p, path, image);
         if (image.kind != FileState.LINK) {
             chmod(path, owned ? image.mode : image.mode & 01777);
         }
@@ -967,26 +1021,73 @@ final class Rollback {
         Files.setAttribute(path, "unix:mode", mode);
     }
 
-    private static void times(Path path, FileState image) throws IOException {
-        BasicFileAttributeView view = Files.getFileAttributeView(path, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS);
-        FileTime modified = FileTime.from(image.mtime, TimeUnit.NANOSECONDS);
-        FileTime accessed = FileTime.from(image.atime, TimeUnit.NANOSECONDS);
-        if (image.kind == FileState.LINK) {
-            try {
-                view.setTimes(modified, accessed, null);
-            } catch (IOException | UnsupportedOperationException noLinkTimes) {
-                return;
+    private void times(Path path, FileState image) throws IOException {
+        try {
+            files.setTimes(files.name(path), image.atime, image.mtime);
+        } catch (IOException | UnsupportedOperationException e) {
+            if (image.kind != FileState.LINK) {
+                throw e;
+            }
+        }
+    }
+
+    /** Extended attributes, ACLs and capabilities; after the owner, whose change drops capabilities, and before the mode, which may shut us out. */
+    private void attributes(Plan p, Path path, FileState image) throws IOException {
+        if (image.attributes == null) {
+            return;
+        }
+        byte[] name = files.name(path);
+        byte[][] now = files.attributes(name);
+        if (now == null) {
+            if (image.attributes.length > 0) {
+                p.note("extended attributes could not be read, so they are not put back");
             }
             return;
         }
-        Files.getFileAttributeView(path, BasicFileAttributeView.class).setTimes(modified, accessed, null);
+        for (int i = 0; i < now.length; i += 2) {
+            if (valueOf(image.attributes, now[i]) == null) {
+                setAttribute(p, name, now[i], null);
+            }
+        }
+        for (int i = 0; i < image.attributes.length; i += 2) {
+            byte[] present = valueOf(now, image.attributes[i]);
+            if (present == null || !Arrays.equals(present, image.attributes[i + 1])) {
+                setAttribute(p, name, image.attributes[i], image.attributes[i + 1]);
+            }
+        }
+    }
+
+    private void setAttribute(Plan p, byte[] name, byte[] attribute, byte[] value) {
+        try {
+            files.setAttribute(name, attribute, value);
+        } catch (IOException notPermitted) {
+            p.note("attribute " + Name.show(attribute) + ": " + reason(notPermitted));
+        }
+    }
+
+    private static byte[] valueOf(byte[][] attributes, byte[] name) {
+        for (int i = 0; i < attributes.length; i += 2) {
+            if (Arrays.equals(attributes[i], name)) {
+                return attributes[i + 1];
+            }
+        }
+        return null;
+    }
+
+    private boolean sameAttributes(Entry e) throws IOException {
+        byte[][] was = e.image.attributes;
+        if (was == null) {
+            return true;
+        }
+        byte[][] now = files.attributes(e.name.bytes);
+        return now == null || Arrays.deepEquals(was, now);
     }
 
     private void keepTheirs(Plan p, String why) {
         p.outcome = Outcome.KEPT_THEIRS;
         p.action = NOTHING;
         p.note(why);
-        if (p.e.image.kind != FileState.FILE) {
+        if (p.e.image.kind != FileState.FILE || undo.dry()) {
             return;
         }
         putAside(p, p.e.image, p.e.contentAt);
@@ -1062,7 +1163,7 @@ final class Rollback {
                     record(p.e, result);
                 }
             }
-            if (recorded && !failures) {
+            if (recorded && !failures && undo.whole()) {
                 backups.append(Backups.END, new byte[] {(byte) Backups.State.ROLLED_BACK.ordinal()});
             }
             backups.sync();

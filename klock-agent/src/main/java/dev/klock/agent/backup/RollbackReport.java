@@ -1,6 +1,7 @@
 package dev.klock.agent.backup;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
@@ -33,6 +34,18 @@ public final class RollbackReport {
     /** One line per path the session had touched, sorted by path. */
     public List<Entry> entries() {
         return entries;
+    }
+
+    /** Those that are not as they were before the session: kept as others left them, or failed. */
+    public List<Entry> conflicts() {
+        List<Entry> conflicts = new ArrayList<>();
+        for (int i = 0; i < entries.size(); i++) {
+            Entry e = entries.get(i);
+            if (e.outcome == Outcome.KEPT_THEIRS || e.outcome == Outcome.FAILED) {
+                conflicts.add(e);
+            }
+        }
+        return conflicts;
     }
 
     /** Number of paths with this outcome. */
@@ -104,6 +117,11 @@ public final class RollbackReport {
         /** Where a copy was put aside: our image (KEPT_THEIRS, FAILED), or what had to give way and was not certainly ours; null if none. */
         public Path aside() {
             return aside;
+        }
+
+        /** For people: the path, why, and where a copy is. */
+        public String line() {
+            return name() + (detail == null ? "" : " (" + detail + ")") + (aside == null ? "" : ", the image is in " + aside);
         }
 
         @Override

@@ -33,7 +33,7 @@ import java.util.zip.CRC32;
 public final class UserCache {
     private static final int MAGIC = 0x4B4C4301;
     /** Files kept; when one is added to as many, the oldest goes. */
-    private static final int MAX_FILES = 64;
+    private static final int MAX_FILES = 48;
     private static final int TYPE_AND_PERMISSIONS = 0177777;
     private static final int PRIVATE_FILE = 0100600;
 
@@ -90,10 +90,13 @@ public final class UserCache {
     }
 
     /** A file name for {@code key}, which may be of any characters; two keys may share one, so the content must hold its key. */
-    public static String name(String kind, String key) {
+    public String name(String kind, String key) {
         long hash = 0xcbf29ce484222325L;
         for (int i = 0; i < key.length(); i++) {
             hash = (hash ^ key.charAt(i)) * 0x100000001b3L;
+        }
+        for (int i = 0; i < identity.length; i++) {
+            hash = (hash ^ identity[i] & 0xFF) * 0x100000001b3L;
         }
         return kind.concat("-").concat(Long.toHexString(hash));
     }

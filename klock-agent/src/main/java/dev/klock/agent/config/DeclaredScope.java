@@ -41,6 +41,14 @@ public final class DeclaredScope {
                 builder.allow(Predicate.DEPENDS_ON, Resource.file(line.resource().path()), i);
             }
         }
+        for (int i = 0; i < scope.size(); i++) {
+            Line line = scope.get(i);
+            if (line.resource().scheme().equals("NATIVE") && line.resource().path().startsWith("/")) {
+                // who may load a library may look whether it is there
+                builder.allow(Predicate.DEPENDS_ON, Resource.file(line.resource().path()), i);
+                builder.allow(Predicate.DEPENDS_ON, Resource.file(real(line.resource(), resolver).path()), i);
+            }
+        }
         List<Line> deny = manifest.deny();
         for (int i = 0; i < deny.size(); i++) {
             Line line = deny.get(i);
@@ -69,7 +77,7 @@ public final class DeclaredScope {
 
     private static Resource object(Resource resource, Resolver resolver, boolean follow) {
         String scheme = resource.scheme();
-        if (!scheme.equals("FILE") && !scheme.equals("PROCESS") || !resource.path().startsWith("/")) {
+        if (!scheme.equals("FILE") && !scheme.equals("PROCESS") && !scheme.equals("NATIVE") || !resource.path().startsWith("/")) {
             return resource;
         }
         Resolved resolved = resolver.resolve(Names.ofText(resource.path()), "/", follow);

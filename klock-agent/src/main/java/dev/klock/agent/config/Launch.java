@@ -80,7 +80,7 @@ public final class Launch {
             if (cache == null) {
                 return reader.read(name, source);
             }
-            String key = UserCache.name("manifest", file.getAbsolutePath());
+            String key = cache.name("manifest", file.getAbsolutePath().concat("\n").concat(variables.value("java.home")));
             byte[] packed = cache.get(key);
             Manifest manifest = packed == null ? null : reader.unpack(name, source, packed);
             if (manifest == null) {

@@ -32,12 +32,27 @@ public final class Baseline {
      */
     private static final char CLASSES = 'c';
 
+    /** A list of directories in which names may be looked for, without being read. */
+    private static final char LOOKED_IN = 'l';
+
+    /**
+     * Environment variables that say where and in which language a program runs, or that the JDK itself asks for (F14): no secrets. A name
+     * that ends in {@code _} stands for all that begin with it.
+     */
+    private static final String[] VARIABLES = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "OLDPWD", "HOSTNAME", "LANG", "LANGUAGE",
+        "LC_", "TZ", "TERM", "TERM_PROGRAM", "COLORTERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "TMPDIR", "TMP",
+        "TEMP", "DISPLAY", "WAYLAND_DISPLAY", "XDG_", "GNOME_DESKTOP_SESSION_ID", "XMODIFIERS", "JAVA2D_USEPLATFORMFONT", "KRB5CCNAME",
+        "SOURCE_DATE_EPOCH", "INSIDE_EMACS", "OSTYPE", "JAVA_HOME", "CLASSPATH", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
+        "JDK_JAVAC_OPTIONS"};
+
     /** kind, path with ${property}, reason. */
     private static final String[][] ROWS = {
         {"*", "${java.home}", "the JDK: classes, tzdb.dat, java.security, cacerts, native libraries"},
         {":", "${java.class.path}", "class path"},
         {":", "${jdk.module.path}", "module path"},
         {":", "${jdk.module.upgrade.path}", "upgraded modules"},
+        {"l", "${java.library.path}", "where System.loadLibrary looks"},
+        {"l", "${sun.boot.library.path}", "where System.loadLibrary looks"},
         {":", "${jdk.boot.class.path.append}", "boot class path of agents"},
         {"=", "/dev/random", "SecureRandom seeds"},
         {"=", "/dev/urandom", "SecureRandom"},
@@ -81,15 +96,21 @@ public final class Baseline {
             this.reason = reason;
         }
 
-        /** {@code FILE:/dir/**} or {@code FILE:/file}, as a manifest would say it. */
+        /** {@code FILE:/dir/**}, {@code FILE:/dir/*} or {@code FILE:/file}, as a manifest would say it. */
         public String resource() {
             String text = Names.text(path);
-            return kind == EXACT ? "FILE:".concat(text) : "FILE:".concat(text).concat("/**");
+            return "FILE:".concat(text).concat(kind == EXACT ? "" : kind == LOOKED_IN ? "/*" : "/**");
+        }
+
+        /** Whether it may be read and not only looked for. */
+        public boolean isRead() {
+            return kind != LOOKED_IN;
         }
 
         /** Why the JVM needs it. */
         public String reason() {
-            return kind == CLASSES ? reason.concat("; only .class files, since the program works there, too") : reason;
+            return kind == CLASSES ? reason.concat("; only .class files, since the program works there, too")
+                    : kind == LOOKED_IN ? reason.concat("; only lib*.so, and not to be read") : reason;
         }
     }
 
@@ -126,7 +147,7 @@ public final class Baseline {
                 path = names.encode(value.concat(path.substring(end + 1)));
             }
             char kind = ROWS[i][0].charAt(0);
-            if (kind != LIST) {
+            if (kind != LIST && kind != LOOKED_IN) {
                 baseline.add(resolver, path, kind, null, ROWS[i][2]);
                 continue;
             }
@@ -135,7 +156,11 @@ public final class Baseline {
                 int colon = path.indexOf(':', start);
                 colon = colon < 0 ? path.length() : colon;
                 String entry = colon == start ? "." : path.substring(start, colon);
-                baseline.add(resolver, entry, SUBTREE, working, ROWS[i][2]);
+                if (kind == LIST) {
+                    baseline.add(resolver, entry, SUBTREE, working, ROWS[i][2]);
+                } else if (colon > start) {
+                    baseline.add(resolver, entry, LOOKED_IN, null, ROWS[i][2]);
+                }
                 start = colon + 1;
             }
         }
@@ -179,15 +204,19 @@ public final class Baseline {
         }
         Row row = subtrees.get(real);
         if (row != null) {
-            return row.kind == CLASSES ? LOOK : READ;
+            return row.kind == CLASSES || row.kind == LOOKED_IN ? LOOK : READ;
         }
+        int last = real.lastIndexOf('/');
+        int look = 0;
         for (int slash = real.lastIndexOf('/'); slash > 0; slash = real.lastIndexOf('/', slash - 1)) {
             row = subtrees.get(real.substring(0, slash));
-            if (row != null && (row.kind != CLASSES || real.endsWith(".class"))) {
+            if (row != null && row.kind == LOOKED_IN) {
+                look |= slash == last && real.startsWith("lib", last + 1) && real.indexOf(".so", last) > 0 ? LOOK : 0;
+            } else if (row != null && (row.kind != CLASSES || real.endsWith(".class"))) {
                 return READ;
             }
         }
-        return above.containsKey(real) ? LOOK : 0;
+        return above.containsKey(real) ? LOOK : look;
     }
 
     /**
@@ -196,6 +225,22 @@ public final class Baseline {
      */
     public boolean isInJavaHome(String requested) {
         return javaHome != null && Own.isAtOrBelow(javaHome, requested) && !requested.contains("/../") && !requested.endsWith("/..");
+    }
+
+    /** Whether a program may read the environment variable {@code name} though nothing says so. */
+    public static boolean isVariable(String name) {
+        for (int i = 0; i < VARIABLES.length; i++) {
+            String row = VARIABLES[i];
+            if (row.equals(name) || row.endsWith("_") && name.startsWith(row)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Names of environment variables that may be read, {@code _} at the end for all that begin so. */
+    public static String[] variables() {
+        return VARIABLES.clone();
     }
 
     /** The rows that hold on this machine, in the table's order. */

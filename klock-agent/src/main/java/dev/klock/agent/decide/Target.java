@@ -16,6 +16,8 @@ public final class Target {
     public static final int BASELINE = Integer.MAX_VALUE;
     /** {@link #decide}: a step of a JDK idiom that replaces a file, which as a whole is a declared MUTATES (C34). */
     public static final int REPLACING = Integer.MAX_VALUE - 1;
+    /** A variable that a child got as part of its environment: recorded, not judged. */
+    public static final int PASSED = Integer.MAX_VALUE - 2;
     /** {@link #decide}: klock's own; denied in every mode. */
     public static final int PROTECTED = Integer.MIN_VALUE;
 

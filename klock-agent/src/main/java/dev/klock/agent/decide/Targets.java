@@ -2,6 +2,7 @@ package dev.klock.agent.decide;
 
 import dev.klock.agent.resolve.Names;
 import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Grant;
 import dev.klock.manifest.Scope;
 import java.util.Iterator;
 import java.util.concurrent.ConcurrentHashMap;
@@ -103,8 +104,15 @@ public final class Targets {
 
     private Target add(String key, String scheme, String real) {
         boolean file = scheme.equals("FILE");
-        Target target = new Target(scheme, real, scope.lookup(scheme, Names.text(real)), file ? baseline.allowed(real) : 0,
-                file ? own.forbidden(real) : 0);
+        Grant grant = scope.lookup(scheme, Names.text(real));
+        int base = 0;
+        if (file) {
+            base = baseline.allowed(real);
+        } else if (scheme.equals("ENV") && grant.decide(Predicate.CONSUMES, false) == Scope.NONE && Baseline.isVariable(real)) {
+            // unlike those of files these rows are no need of the JVM: a deny line goes before them
+            base = Predicate.CONSUMES.bit();
+        }
+        Target target = new Target(scheme, real, grant, base, file ? own.forbidden(real) : 0);
         Target other = table.putIfAbsent(key, target);
         if (other != null) {
             return other;

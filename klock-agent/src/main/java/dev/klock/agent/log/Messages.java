@@ -120,6 +120,9 @@ public final class Messages {
         if (!summary.conflicts().isEmpty()) {
             line.append("; NOT rolled back ").append(summary.conflicts().size());
         }
-        return line.append("; exit ").append(summary.exitCode()).append("; log ").append(Escapes.line(log.file().getPath())).toString();
+        if (summary.exitCode() != Summary.UNKNOWN) {
+            line.append("; exit ").append(summary.exitCode());
+        }
+        return line.append("; log ").append(Escapes.line(log.file().getPath())).toString();
     }
 }

@@ -7,7 +7,8 @@ import java.util.List;
  * or resources, in the order they should be shown; none is null.
  *
  * @param end how the session ended, such as {@code completed}, {@code aborted}, {@code died}, {@code lease-lost}
- * @param exitCode the process's exit code
+ * @param exitCode the process's exit code, {@link #UNKNOWN} when the last thread just ended: the launcher then decides (an uncaught
+ *     exception makes it 1)
  * @param declared the manifest's scope
  * @param used the declared lines that allowed something
  * @param unused the declared lines that allowed nothing: reported, no violation
@@ -17,4 +18,6 @@ import java.util.List;
  */
 public record Summary(String end, int exitCode, List<String> declared, List<String> used, List<String> unused, List<String> violated,
         List<String> rolledBack, List<String> conflicts) {
+    /** The exit code is not klock's to know. */
+    public static final int UNKNOWN = -1;
 }

@@ -327,7 +327,9 @@ public final class VerificationLog {
         begin(System.currentTimeMillis(), ++seq, agentId);
         text.append(",\"summary\":{\"end\":");
         Escapes.json(text, summary.end());
-        text.append(",\"exit_code\":").append(summary.exitCode());
+        if (summary.exitCode() != Summary.UNKNOWN) {
+            text.append(",\"exit_code\":").append(summary.exitCode());
+        }
         for (Decision decision : Decision.values()) {
             text.append(",\"").append(decision.word()).append("\":").append(decisions[decision.ordinal()]);
         }

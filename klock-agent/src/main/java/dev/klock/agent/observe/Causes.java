@@ -1,6 +1,9 @@
 package dev.klock.agent.observe;
 
+import java.lang.module.ResolvedModule;
+import java.net.URI;
 import java.util.Iterator;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -29,6 +32,21 @@ final class Causes {
         return walk(new LoaderSearch());
     }
 
+    /** Whether java.nio.file looks at the mount points it was asked to list: names that {@code /proc/mounts} tells anybody. */
+    static boolean isListingMounts() {
+        return walk(new MountSearch());
+    }
+
+    /** Whether the flight recorder does something by itself: no class of the program stands between. */
+    static boolean isFlightRecorder() {
+        return walk(new RecorderSearch());
+    }
+
+    /** Whether a module of the JDK, not the program, links native code. */
+    static boolean isLinkedByTheJdk() {
+        return walk(new LinkSearch());
+    }
+
     /** Whether the JDK is about to put another file in the place of the one it removes. */
     static boolean isReplacing() {
         return walk(new IdiomSearch());
@@ -54,11 +72,79 @@ final class Causes {
                 if (c.getModule() != base) {
                     return Boolean.FALSE;
                 }
-                if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader")) {
+                // or the enumeration it answers findResources with, which looks as it is asked for the next
+                if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader") || c.getName().startsWith("jdk.internal.loader.BuiltinClassLoader$")) {
                     return Boolean.TRUE;
                 }
             }
             return Boolean.FALSE;
+        }
+    }
+
+    private static final class MountSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            Module base = Object.class.getModule();
+            ClassLoader own = Causes.class.getClassLoader();
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                Class<?> c = i.next().getDeclaringClass();
+                if (c.getClassLoader() == own) {
+                    continue;
+                }
+                if (c.getModule() != base) {
+                    return Boolean.FALSE;
+                }
+                if (c.getName().equals("sun.nio.fs.UnixFileSystem$FileStoreIterator")) {
+                    return Boolean.TRUE;
+                }
+            }
+            return Boolean.FALSE;
+        }
+    }
+
+    private static final class RecorderSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            Module base = Object.class.getModule();
+            ClassLoader own = Causes.class.getClassLoader();
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                Class<?> c = i.next().getDeclaringClass();
+                if (c.getClassLoader() == own || c.getModule() == base) {
+                    continue;
+                }
+                return c.getClassLoader() == null && "jdk.jfr".equals(c.getModule().getName())
+                        && c.getPackageName().startsWith("jdk.jfr.internal");
+            }
+            return Boolean.FALSE;
+        }
+    }
+
+    private static final class LinkSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            Module base = Object.class.getModule();
+            ClassLoader own = Causes.class.getClassLoader();
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                Class<?> c = i.next().getDeclaringClass();
+                if (c.getClassLoader() == own || c.getModule() == base && (c.getPackageName().startsWith("jdk.internal.foreign")
+                        || c.getPackageName().startsWith("java.lang") || c.getPackageName().startsWith("jdk.internal.loader")
+                        || c.getPackageName().startsWith("sun.nio.fs") || c.getPackageName().startsWith("java.util"))) {
+                    continue;
+                }
+                Module module = c.getModule();
+                return module.isNamed() && module.getLayer() == ModuleLayer.boot() && isOfTheJdk(module);
+            }
+            return Boolean.FALSE;
+        }
+
+        /** By where it was found, since any module may be called java.something. */
+        private static boolean isOfTheJdk(Module module) {
+            Optional<ResolvedModule> resolved = ModuleLayer.boot().configuration().findModule(module.getName());
+            Optional<URI> place = resolved.isPresent() ? resolved.get().reference().location() : Optional.empty();
+            return place.isPresent() && "jrt".equals(place.get().getScheme());
         }
     }
 

@@ -8,6 +8,7 @@ import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Cover;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Scope;
 import java.io.FileNotFoundException;
@@ -80,6 +81,9 @@ final class Judge {
     private static final int TRACED_DENIALS = 20;
     /** Files below a renamed directory that are judged one by one when no subtree line covers it. */
     private static final int TREE_LIMIT = 100_000;
+
+    /** Length of a date and time as the flight recorder writes it, with the line behind it. */
+    private static final int STAMP_LENGTH = 20;
 
     private final HostFiles files;
     private final Resolver resolver;
@@ -156,7 +160,54 @@ final class Judge {
             }
             return;
         }
+        if (predicate == DEPENDS_ON && !target.isProtected() && Causes.isListingMounts()) {
+            target.allowCause(Predicate.DEPENDS_ON.bit());
+            if (target.counted(predicate)) {
+                trail.first(target, Predicate.DEPENDS_ON, Target.BASELINE, requested);
+            }
+            return;
+        }
+        if (isRecorderFile(target) && Causes.isFlightRecorder()) {
+            target.allowCause(Cover.ALL);
+            if (target.counted(predicate)) {
+                trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
+            }
+            return;
+        }
         deny(op, target, predicate, false, false, requested);
+    }
+
+    /**
+     * Whether it is the directory in which the flight recorder keeps what it has recorded, or lies in it: year to second and process id,
+     * {@code 2025_06_30_23_59_59_4711}. What a recording is dumped to is the program's to choose and to declare.
+     */
+    private static boolean isRecorderFile(Target target) {
+        if (!target.scheme().equals("FILE")) {
+            return false;
+        }
+        String real = target.real();
+        for (int from = 1; from > 0; from = real.indexOf('/', from) + 1) {
+            int slash = real.indexOf('/', from);
+            if (isStamp(real, from, slash < 0 ? real.length() : slash)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether these characters are year_month_day_hour_minute_second_process. */
+    private static boolean isStamp(String text, int from, int to) {
+        if (to - from <= STAMP_LENGTH) {
+            return false;
+        }
+        for (int i = 0; i < to - from; i++) {
+            char c = text.charAt(from + i);
+            boolean line = i < STAMP_LENGTH && i >= 4 && (i - 4) % 3 == 0;
+            if (line ? c != '_' : c < '0' || c > '9') {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**
@@ -238,6 +289,28 @@ final class Judge {
             f.a = target;
             mark(f);
             image(f, target);
+        }
+    }
+
+    /** The VM itself writes {@code target}: as an open for writing, but nothing can be compared with it afterwards. */
+    void written(Work work, Frame f, Target target, String requested) {
+        openForWriting(work, f, target, true, false, requested, null);
+        f.checked = false;
+        // there is no descriptor whose close would say that it is over
+        f.opens = false;
+    }
+
+    /** Something whose effects cannot be told: MUTATES on the working directory's subtree (K6-7). */
+    void opaque(Work work, Frame f, String requested) {
+        byte[] working = files.workingDirectory();
+        if (working == null) {
+            return;
+        }
+        Target tree = targets.file(Names.real(working));
+        if (!Scope.isAllowed(targets.scope().decideTree(Predicate.MUTATES, tree.path(), false))) {
+            deny(f.op, tree, MUTATES, true, false, requested);
+        } else if (tree.counted(MUTATES)) {
+            trail.first(tree, Predicate.MUTATES, tree.decide(Predicate.MUTATES), requested);
         }
     }
 
@@ -570,6 +643,10 @@ final class Judge {
         return new ScopeViolationError("klock has ended this session: nothing can be changed any more.", false);
     }
 
+    Trail trail() {
+        return trail;
+    }
+
     /** The operation has succeeded. */
     void done(Frame f, int result) {
         Target a = f.a;
@@ -626,7 +703,7 @@ final class Judge {
     /** The descriptor of a file that was opened for writing on {@code target} is about to be closed. */
     void closing(Target target, int fd) {
         descriptors.closed(fd);
-        images.left(target.bytes());
+        images.left(target.bytes(), fd);
     }
 
     private void made(Target target, boolean tree) {

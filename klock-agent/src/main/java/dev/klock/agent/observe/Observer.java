@@ -69,6 +69,8 @@ public final class Observer implements Hooks {
     private final Descriptors descriptors = new Descriptors();
     private final Judge judge;
     private final Network network;
+    private final Variables variables;
+    private final NativeCode nativeCode;
 
     /**
      * @param lines the manifest's scope, by the index that {@link Scope}'s decisions name
@@ -85,6 +87,8 @@ public final class Observer implements Hooks {
         Programs programs = new Programs(files, resolver, searchPath == null ? null : names.encode(searchPath));
         judge = new Judge(files, resolver, targets, lines, programs, descriptors, images, verdicts, trail);
         network = new Network(targets, judge, verdicts);
+        variables = new Variables(targets, judge, trail);
+        nativeCode = new NativeCode(files, resolver, targets, judge);
         // the classes that every hook needs are loaded here, where loading them cannot meet a hook
         Work work = works.get();
         judge.close(work, work.push(OPEN_READ, 0));
@@ -103,6 +107,22 @@ public final class Observer implements Hooks {
     /** Operations of the session now between their decision and their end, on any thread: for an abort to wait until there are none. */
     public int inMutation() {
         return judge.inMutation();
+    }
+
+    /**
+     * A child that is over has done something to the file {@code path} (bytes of a real path): told like the program's own, and a
+     * violation, late, if it is denied or not declared (K6-7). {@code declared}: the child's effects cover it, so only a deny line counts.
+     */
+    public void childDid(byte[] path, Predicate predicate, boolean declared) {
+        Target target = targets.file(Names.real(path));
+        int decision = target.decide(predicate);
+        boolean covered = Scope.isAllowed(decision) || !Scope.isDenied(decision)
+                && (declared || Scope.isAllowed(target.decide(Predicate.MUTATES)));
+        if (!covered) {
+            verdicts.denied(new Denial(Op.START_PROCESS, predicate, target, false, true, null));
+        } else if (target.counted(predicate.ordinal())) {
+            judge.trail().first(target, predicate, decision, null);
+        }
     }
 
     /** A child has ended: it may have changed any link or directory. */
@@ -341,6 +361,7 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             if (program != null) {
                 judge.child(work, f, cString(program), dir == null ? null : cString(dir));
+                variables.pass(work, environment == null ? null : Names.text(Names.real(environment)));
             }
             through = true;
         } catch (RuntimeException e) {
@@ -439,6 +460,107 @@ public final class Observer implements Hooks {
             failed(op, e);
         } finally {
             work.depth = 0;
+        }
+    }
+
+    @Override
+    public void variable(int op, String name) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            variables.read(work, op, name);
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void library(int op, String name) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            nativeCode.library(work, op, name == null ? null : names.encode(name));
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void agent(int op) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            nativeCode.agent(work, op);
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void service(int op, String name) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            nativeCode.service(work, op, name);
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void attach(int op, String pid) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            nativeCode.attach(work, op, pid);
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void command(int op, String command) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        Frame f = null;
+        boolean through = false;
+        try {
+            f = work.push(op, resolver.epoch());
+            nativeCode.command(work, f, command);
+            through = true;
+        } catch (RuntimeException e) {
+            failed(op, e);
+            through = true;
+        } finally {
+            over(work, through ? null : f);
         }
     }
 

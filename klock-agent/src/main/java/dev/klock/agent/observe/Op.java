@@ -84,8 +84,8 @@ public enum Op {
     LOAD_AGENT(Predicate.CONSUMES, false, false),
     /** Attach to another JVM, which then does what it is told. */
     ATTACH(Predicate.MUTATES, false, false),
-    /** The VM itself writes a file. */
-    VM_WRITE(null, false, true),
+    /** The VM will write a file when something happens. */
+    VM_WRITE(Predicate.PROVIDES, true, false),
     /** A diagnostic command of the VM: its name and arguments decide. */
     VM_COMMAND(null, false, true),
     /** The JVM ends. */

@@ -28,6 +28,11 @@ public interface PreImages {
     /** A change of {@code path} is over: what is there now is what the session left. Must not throw. */
     void left(byte[] path);
 
+    /** The same when the change is over because descriptor {@code fd}, opened on {@code path}, is about to be closed. */
+    default void left(byte[] path, int fd) {
+        left(path);
+    }
+
     /**
      * Called before a child process starts that may change things klock does not see (K6-7). Not called for a child that permissive
      * lets start although nothing is declared for it.

@@ -51,6 +51,7 @@ final class FinalCalls extends ClassVisitor {
     }
 
     private static boolean isEnd(String bridgeMethod) {
-        return bridgeMethod.startsWith("end") || bridgeMethod.equals("hides") || bridgeMethod.equals("without");
+        return bridgeMethod.startsWith("end") || bridgeMethod.equals("hides") || bridgeMethod.equals("variable")
+                || bridgeMethod.equals("without");
     }
 }

@@ -1,9 +1,7 @@
 package dev.klock.agent.weave;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,46 +27,94 @@ public final class HookTable {
 
     /** Reads the rows for the JDK feature release {@code feature}. */
     public static HookTable forRelease(int feature) {
-        List<String[]> rows = new ArrayList<>();
-        int nearest = 0;
-        try (InputStream in = HookTable.class.getResourceAsStream("hooks.tsv");
-             BufferedReader reader = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
-            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                if (line.isEmpty() || line.charAt(0) == '#') {
-                    continue;
-                }
-                String[] row = split(line, '\t');
-                if (row.length != COLUMNS) {
-                    throw new IllegalStateException("hooks.tsv: " + COLUMNS + " columns expected: " + line);
-                }
-                rows.add(row);
-                for (String jdk : split(row[1], ',')) {
-                    int listed = Integer.parseInt(jdk);
-                    if (listed <= feature && listed > nearest) {
-                        nearest = listed;
+        String text = text();
+        HookTable table = new HookTable(feature, nearest(text, feature));
+        String wanted = Integer.toString(table.release);
+        String[] row = new String[COLUMNS];
+        // read before main: only the cells of wanted rows become strings
+        for (int from = 0, to; from < text.length(); from = to + 1) {
+            to = text.indexOf('\n', from);
+            if (isRow(text, from) && lists(text, from, wanted)) {
+                int cell = from;
+                for (int i = 0; i < COLUMNS; i++) {
+                    int end = i == COLUMNS - 1 ? to : text.indexOf('\t', cell);
+                    if (end < 0 || end > to) {
+                        throw new IllegalStateException("hooks.tsv: " + COLUMNS + " columns expected: " + text.substring(from, to));
                     }
+                    row[i] = text.substring(cell, end);
+                    cell = end + 1;
                 }
-            }
-        } catch (IOException e) {
-            throw new IllegalStateException("hooks.tsv cannot be read", e);
-        }
-        HookTable table = new HookTable(feature, nearest);
-        String wanted = Integer.toString(nearest);
-        for (String[] row : rows) {
-            for (String jdk : split(row[1], ',')) {
-                if (jdk.equals(wanted)) {
-                    Hook hook = new Hook(row, table.hooks.size());
-                    table.hooks.add(hook);
-                    List<Hook> ofClass = table.byClass.get(hook.owner);
-                    if (ofClass == null) {
-                        ofClass = new ArrayList<>(4);
-                        table.byClass.put(hook.owner, ofClass);
-                    }
-                    ofClass.add(hook);
-                }
+                table.add(new Hook(row, table.hooks.size()));
             }
         }
         return table;
+    }
+
+    private static String text() {
+        try (InputStream in = HookTable.class.getResourceAsStream("hooks.tsv")) {
+            String text = new String(in.readAllBytes(), StandardCharsets.US_ASCII);
+            return text.endsWith("\n") ? text : text.concat("\n");
+        } catch (IOException e) {
+            throw new IllegalStateException("hooks.tsv cannot be read", e);
+        }
+    }
+
+    private static boolean isRow(String text, int from) {
+        char first = text.charAt(from);
+        return first != '\n' && first != '#';
+    }
+
+    /** The highest release listed that is not above {@code feature}; 0 if there is none. */
+    private static int nearest(String text, int feature) {
+        int nearest = 0;
+        for (int from = 0; from < text.length(); from = text.indexOf('\n', from) + 1) {
+            if (isRow(text, from)) {
+                int listed = 0;
+                for (int i = text.indexOf('\t', from) + 1;; i++) {
+                    char c = text.charAt(i);
+                    if (c >= '0' && c <= '9') {
+                        listed = listed * 10 + c - '0';
+                        continue;
+                    }
+                    if (listed <= feature && listed > nearest) {
+                        nearest = listed;
+                    }
+                    if (c != ',') {
+                        break;
+                    }
+                    listed = 0;
+                }
+            }
+        }
+        return nearest;
+    }
+
+    /** Whether the second cell of the row at {@code from} names {@code release}. */
+    private static boolean lists(String text, int from, String release) {
+        int at = text.indexOf('\t', from);
+        do {
+            at++;
+            if (text.startsWith(release, at)) {
+                char next = text.charAt(at + release.length());
+                if (next == ',' || next == '\t') {
+                    return true;
+                }
+            }
+            while (text.charAt(at) >= '0' && text.charAt(at) <= '9') {
+                at++;
+            }
+        } while (text.charAt(at) == ',');
+        return false;
+    }
+
+    private void add(Hook hook) {
+        hooks.add(hook);
+        List<Hook> ofClass = byClass.get(hook.owner);
+        if (ofClass == null) {
+            ofClass = new ArrayList<>(4);
+            byClass.put(hook.owner, ofClass);
+        }
+        ofClass.add(hook);
     }
 
     /** The release these rows were written for: the running one, or the nearest older one. */

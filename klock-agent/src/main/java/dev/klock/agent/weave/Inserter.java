@@ -206,6 +206,12 @@ final class Inserter extends ClassVisitor {
                     super.visitVarInsn(Opcodes.ALOAD, 1);
                     bridge("resolved");
                     return;
+                case "variable":
+                    super.visitInsn(Opcodes.DUP);
+                    super.visitVarInsn(Opcodes.ALOAD, 1);
+                    pushInt(hook.op.code());
+                    bridge("variable");
+                    return;
                 case "host":
                     super.visitInsn(Opcodes.DUP);
                     bridge("named");

@@ -58,7 +58,8 @@ public final class Installation {
         // from here on what is loaded is woven; what was loaded before is found here
         Class<?>[] loaded = instrumentation.getAllLoadedClasses();
         for (int i = 0; i < loaded.length; i++) {
-            if (Weaver.isOfTheJdk(loaded[i].getClassLoader()) && waiting.remove(loaded[i].getName())) {
+            // the name comes last: the JVM makes it at its first use
+            if (!loaded[i].isArray() && Weaver.isOfTheJdk(loaded[i].getClassLoader()) && waiting.remove(loaded[i].getName())) {
                 targets.add(loaded[i]);
             }
         }

@@ -52,7 +52,7 @@ final class KeptClasses {
         String key = System.getProperty("java.home").concat("\n").concat(System.getProperty("java.vm.version")).concat("\n")
                 .concat(System.getProperty("java.vm.name"));
         KeptClasses kept = new KeptClasses(cache, key, table);
-        byte[] content = cache.get(UserCache.name("woven", key));
+        byte[] content = cache.get(cache.name("woven", key));
         if (content != null) {
             try {
                 kept.read(content);
@@ -115,7 +115,7 @@ final class KeptClasses {
         } catch (IOException e) {
             throw new AssertionError("memory does not fail to be written", e);
         }
-        cache.put(UserCache.name("woven", key), bytes.toByteArray());
+        cache.put(cache.name("woven", key), bytes.toByteArray());
     }
 
     /** From here on everything is woven anew; what was kept is not held in memory. */

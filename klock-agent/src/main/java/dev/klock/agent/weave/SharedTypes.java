@@ -3,8 +3,6 @@ package dev.klock.agent.weave;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.Method;
-import java.security.ProtectionDomain;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
@@ -16,7 +14,7 @@ import java.util.Set;
  * not.
  *
  * <p>Why not the boot class path: appending to it prints a JVM warning, disables class-data sharing for the program's classes and costs
- * about 50 ms. What is opened of java.base is opened to the isolated loader's unnamed module, which no class of the program is in.
+ * about 50 ms. What is exported of java.base is exported to the isolated loader's unnamed module, which no class of the program is in.
  */
 public final class SharedTypes {
     private static final String[] NAMES = {"dev.klock.bridge.Fence", "dev.klock.bridge.HostFiles", "dev.klock.bridge.Hooks",
@@ -25,28 +23,24 @@ public final class SharedTypes {
     private SharedTypes() {
     }
 
+    /** Set by the implementation when it is initialised, before any thread but the premain thread uses it. */
+    static JavaBase javaBase;
+
     /** Called once, on the premain thread. */
     public static void define(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
-        Module base = Object.class.getModule();
         Set<Module> toUs = Collections.singleton(SharedTypes.class.getModule());
-        Map<String, Set<Module>> opens = new HashMap<>();
-        opens.put("jdk.internal.access", toUs);
-        opens.put("jdk.internal.reflect", toUs);
-        opens.put("sun.nio.fs", toUs);
-        instrumentation.redefineModule(base, Collections.emptySet(), Collections.emptyMap(), opens, Collections.emptySet(),
-                Collections.emptyMap());
-        Method getter = Class.forName("jdk.internal.access.SharedSecrets", true, null).getMethod("getJavaLangAccess");
-        getter.setAccessible(true);
-        Object access = getter.invoke(null);
-        Method define = Class.forName("jdk.internal.access.JavaLangAccess", false, null).getMethod("defineClass", ClassLoader.class,
-                String.class, byte[].class, ProtectionDomain.class, String.class);
-        define.setAccessible(true);
+        Map<String, Set<Module>> exports = new HashMap<>();
+        exports.put("jdk.internal.access", toUs);
+        exports.put("jdk.internal.reflect", toUs);
+        exports.put("sun.nio.fs", toUs);
+        instrumentation.redefineModule(Object.class.getModule(), Collections.emptySet(), exports, Collections.emptyMap(),
+                Collections.emptySet(), Collections.emptyMap());
+        Class.forName("dev.klock.agent.weave.ByLinking", true, SharedTypes.class.getClassLoader());
         Class<?> type = null;
         for (String name : NAMES) {
-            type = (Class<?>) define.invoke(access, null, name, bytesOf(name), null, null);
+            type = javaBase.define(name, bytesOf(name));
         }
-        instrumentation.redefineModule(base, Collections.singleton(type.getModule()), Collections.emptyMap(), Collections.emptyMap(),
-                Collections.emptySet(), Collections.emptyMap());
+        javaBase.read(type.getModule());
     }
 
     static byte[] bytesOf(String className) throws IOException {

@@ -1,12 +1,25 @@
 package dev.klock.cli.probe;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousServerSocketChannel;
+import java.nio.channels.DatagramChannel;
 import java.nio.channels.FileChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -25,12 +38,14 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import javax.management.ObjectName;
 
 /**
  * One use of public JDK API for every door that can be knocked on, with arguments that can do no harm should nothing stop them: names
  * below a plain file, which the kernel refuses, or files that were made for it.
  *
- * <p>Prints, for each probe and each row it is there for (one with a {@code ~} is denied by a frame around it), {@code ROW<tab>denied}, or what happened instead. A row counts as denied only if
+ * <p>Prints, for each probe and each row it is there for (one with a {@code ~} is denied by a frame around it, one with a {@code ?} or
+ * another of the probe's), {@code ROW<tab>denied}, or what happened instead. A row counts as denied only if
  * the error comes from the bridge as called by the row's own method, or by a context that the row runs in.
  */
 public final class Probes {
@@ -78,6 +93,8 @@ public final class Probes {
             probes.attributes();
             probes.handles();
             probes.processes(Long.parseLong(arguments[2]));
+            probes.network();
+            probes.nativeCode();
             probes.run();
         } else {
             probes.writes();
@@ -109,7 +126,7 @@ public final class Probes {
         }
         String stopped = violation == null ? null : stoppedIn(violation.getStackTrace());
         for (String row : forRows) {
-            String name = row.substring(row.startsWith("~") ? 1 : 0);
+            String name = row.substring(row.startsWith("~") || row.startsWith("?") ? 1 : 0);
             int end = name.indexOf('(') >= 0 ? name.indexOf('(') : name.indexOf('@') >= 0 ? name.indexOf('@') : name.length();
             String method = name.substring(0, end).replace('/', '.');
             String outcome;
@@ -117,6 +134,8 @@ public final class Probes {
                 outcome = "was not denied: " + String.valueOf(thrown).replace('\n', ' ').replace('\t', ' ');
             } else if (row.startsWith("~") || !traced || method.equals(stopped)) {
                 outcome = "denied";
+            } else if (row.startsWith("?")) {
+                continue;
             } else {
                 outcome = "was not reached: denied " + (stopped == null ? "without a stack" : "in " + stopped);
             }
@@ -253,6 +272,80 @@ public final class Probes {
     private void processes(long stranger) {
         probe(() -> new ProcessBuilder(directory.resolve("plain").toString()).start(), "java/lang/ProcessImpl.<init>");
         probe(() -> ProcessHandle.of(stranger).orElseThrow().destroy(), "java/lang/ProcessHandleImpl.destroyProcess");
+    }
+
+    /** An address that no host may have (RFC 5737). */
+    private static InetAddress nobody() throws IOException {
+        return InetAddress.getByAddress(new byte[] {(byte) 192, 0, 2, 1});
+    }
+
+    private static InetAddress here() {
+        return InetAddress.getLoopbackAddress();
+    }
+
+    private void network() {
+        probe(() -> SocketChannel.open(new InetSocketAddress(here(), 1)).close(), "sun/nio/ch/Net.connect");
+        probe(() -> {
+            try (ServerSocketChannel server = ServerSocketChannel.open()) {
+                server.bind(new InetSocketAddress(nobody(), 1));
+            }
+        }, "sun/nio/ch/Net.bind");
+        probe(() -> new ServerSocket(0, 1, here()).close(), "sun/nio/ch/NioSocketImpl.listen@listen");
+        probe(() -> {
+            try (ServerSocketChannel server = ServerSocketChannel.open()) {
+                server.bind(new InetSocketAddress(here(), 0));
+            }
+        }, "sun/nio/ch/ServerSocketChannelImpl.netBind@listen");
+        probe(() -> {
+            try (AsynchronousServerSocketChannel server = AsynchronousServerSocketChannel.open()) {
+                server.bind(new InetSocketAddress(here(), 0));
+            }
+        }, "sun/nio/ch/AsynchronousServerSocketChannelImpl.bind@listen");
+        probe(() -> {
+            try (DatagramChannel channel = DatagramChannel.open()) {
+                channel.send(ByteBuffer.wrap(TEXT), new InetSocketAddress(here(), 1));
+            }
+        }, "sun/nio/ch/DatagramChannelImpl.sendFromNativeBuffer");
+        probe(() -> {
+            try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+                server.bind(UnixDomainSocketAddress.of(nowhere()));
+            }
+        }, "sun/nio/ch/UnixDomainSockets.bind");
+        probe(() -> SocketChannel.open(UnixDomainSocketAddress.of(nowhere())).close(), "sun/nio/ch/UnixDomainSockets.connect");
+        probe(() -> InetAddress.getByName("klock-doctor.invalid"), "java/net/InetAddress$PlatformNameService.lookupAllHostAddr",
+                "?java/net/Inet6AddressImpl.lookupAllHostAddr", "?java/net/Inet4AddressImpl.lookupAllHostAddr");
+        probe(() -> nobody().getHostName(), "java/net/InetAddress$PlatformNameService.getHostByAddr",
+                "java/net/InetAddress$PlatformResolver.lookupByAddress");
+        probe(() -> nobody().isReachable(1), "?java/net/Inet6AddressImpl.isReachable",
+                "?java/net/Inet4AddressImpl.isReachable");
+    }
+
+    private void nativeCode() {
+        // no library: the loader would say so
+        probe(() -> System.load(file.toString()), "jdk/internal/loader/NativeLibraries$NativeLibraryImpl.open");
+        probe(() -> {
+            Class<?> arena = Class.forName("java.lang.foreign.Arena");
+            call(Class.forName("java.lang.foreign.SymbolLookup").getMethod("libraryLookup", Path.class, arena), file,
+                    arena.getMethod("global").invoke(null));
+        }, "jdk/internal/loader/RawNativeLibraries$RawNativeLibraryImpl.open");
+        probe(() -> ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).dumpHeap(nowhere() + ".hprof", true),
+                "com/sun/management/internal/HotSpotDiagnostic.dumpHeap");
+        probe(() -> ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).setVMOption("HeapDumpPath", nowhere().toString()),
+                "com/sun/management/internal/HotSpotDiagnostic.setVMOption");
+        probe(() -> ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                "vmLog", new Object[] {new String[] {"output=" + nowhere()}}, new String[] {String[].class.getName()}),
+                "com/sun/management/internal/DiagnosticCommandImpl$Wrapper.execute@executeDiagnosticCommand");
+    }
+
+    private static void call(Method method, Object... arguments) throws Exception {
+        try {
+            method.invoke(null, arguments);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof Error) {
+                throw (Error) e.getCause();
+            }
+            throw e;
+        }
     }
 
     /**

@@ -19,13 +19,13 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /** A copy of klock.jar with other tables. */
-final class AlteredJar {
+public final class AlteredJar {
     private static final String TABLES = "META-INF/klock/dev/klock/agent/weave/";
 
     private final Map<String, UnaryOperator<Stream<String>>> changes = new TreeMap<>();
 
     /** Changes the lines of the hook table. */
-    AlteredJar hooks(UnaryOperator<Stream<String>> change) {
+    public AlteredJar hooks(UnaryOperator<Stream<String>> change) {
         changes.put(TABLES + "hooks.tsv", change);
         return this;
     }
@@ -37,7 +37,8 @@ final class AlteredJar {
         return this;
     }
 
-    Path in(Path directory) {
+    /** Writes the copy into {@code directory}. */
+    public Path in(Path directory) {
         Path target = directory.resolve("altered-klock.jar");
         try (JarFile jar = new JarFile(KlockJar.path().toFile()); OutputStream file = Files.newOutputStream(target);
              ZipOutputStream out = new ZipOutputStream(file)) {

@@ -42,7 +42,7 @@ class AuditTest {
     @ParameterizedTest
     @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
     void audit_withoutTheRowsOfTheDoors_namesEveryCallerOfOne(Jdk jdk) {
-        List<HookRow> doors = HookRow.doors(jdk.feature());
+        List<HookRow> doors = HookRow.everyDoor(jdk.feature());
         Path jar = new AlteredJar().hooks(lines -> lines.filter(line -> !line.startsWith("door"))).in(directory);
         CommandLine audit = CommandLine.run(jdk, directory, jar, "doctor", "--audit");
         assertThat(audit.exit()).as(audit.toString()).isEqualTo(2);

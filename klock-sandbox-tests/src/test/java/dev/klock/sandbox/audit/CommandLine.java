@@ -29,6 +29,8 @@ record CommandLine(int exit, List<String> out, String err) {
                     .redirectError(err.toFile());
             builder.environment().remove("JAVA_TOOL_OPTIONS");
             builder.environment().keySet().removeIf(name -> name.startsWith("KLOCK_"));
+            // what another jar of the same build has kept must not stand in for what this one weaves
+            builder.environment().put("XDG_CACHE_HOME", directory.toString());
             Process process = builder.start();
             process.getOutputStream().close();
             if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {

@@ -34,6 +34,21 @@ class DoctorTest {
             Map.entry("sun.nio.fs.UnixFileAttributeViews$Basic.setTimes", "futimens is preferred to futimes"),
             Map.entry("sun.nio.fs.LinuxNativeDispatcher.setmntent", "the list of mounts is baseline"),
             Map.entry("java.util.prefs.FileSystemPreferences", "making its directory decides before it"),
+            Map.entry("sun.nio.ch.ServerSocketChannelImpl.unixBind", "binding its name decides before it"),
+            Map.entry("java.net.AbstractPlain", "the sockets of before: only with -Djdk.net.usePlainSocketImpl"),
+            Map.entry("java.net.Inet4AddressImpl", "the JVM uses the one for both, or the other"),
+            Map.entry("java.net.Inet6AddressImpl", "the JVM uses the one for both, or the other"),
+            Map.entry("sun.nio.ch.sctp.", "SCTP needs a library and a kernel module"),
+            Map.entry("com.sun.management.internal.DiagnosticCommandImpl.commandDescriptor", "asks only for help, which is never denied"),
+            Map.entry("jdk.internal.perf.Perf.attach", "exported to no program"),
+            Map.entry("jdk.internal.misc.CDS.dumpSharedArchive", "called by the VM for its own commands"),
+            Map.entry("jdk.jfr.internal.Options.setDumpPath", "exported to no program"),
+            Map.entry("sun.awt.", "needs a display"),
+            Map.entry("sun.print.CUPSPrinter", "the property that asks for a printer starts AWT"),
+            Map.entry("sun.security.pkcs11.", "needs a token library and its configuration"),
+            Map.entry("sun.security.smartcardio.", "needs a card library"),
+            Map.entry("sun.security.jgss.", "needs a GSS library"),
+            Map.entry("sun.jvm.hotspot.", "only in a JVM with --add-modules=jdk.hotspot.agent"),
             Map.entry("jdk.internal.agent.FileSystemImpl.isAccessUserOnly", "entered only while the management agent starts"));
 
     @TempDir

@@ -34,7 +34,7 @@ class UnlistedReleaseTest {
         assertThat(first.exit).as(first.toString()).isZero();
         Path cache = directory.resolve("cache/klock");
         try (Stream<Path> kept = Files.list(cache)) {
-            assertThat(kept.map(path -> path.getFileName().toString())).singleElement().asString().startsWith("audit-");
+            assertThat(kept.map(path -> path.getFileName().toString())).as("what is kept").anyMatch(name -> name.startsWith("audit-"));
         }
         assertThat(Files.getPosixFilePermissions(cache)).hasSize(3);
         // a ledger with a hole is another jar: what was kept does not hold for it

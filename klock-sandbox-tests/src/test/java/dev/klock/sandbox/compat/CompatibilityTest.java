@@ -48,6 +48,8 @@ class CompatibilityTest {
                     // the recorder keeps its repository in tmpdir, under a name made of time and process: declared with it
                     .jvm("-Djava.io.tmpdir=" + dir.resolve("work"), "-Xlog:jfr+startup=off",
                             "-XX:StartFlightRecording=filename=" + dir.resolve("work/run.jfr") + ",settings=profile")));
+            tests.add(same("flight recorder with the repository it makes itself", jdk, (child, dir) -> work(child, dir, "pool")
+                    .jvm("-Xlog:jfr+startup=off", "-XX:StartFlightRecording=filename=" + dir.resolve("work/run.jfr") + ",settings=profile")));
             if (jdk.feature() >= 21) {
                 tests.add(same(TASKS + " virtual threads", jdk, (child, dir) -> work(child, dir, "virtual")));
             }

@@ -255,6 +255,8 @@ final class HookPairs {
         }
         text.append("  - CONSUMES FILE:").append(root.resolve("ro")).append("/**\n");
         text.append("  - CONSUMES FILE:").append(elsewhere.resolve("ro")).append("/**\n");
+        // the JMX agent's registry takes any free port
+        text.append("  - PROVIDES URL:tcp://0.0.0.0:0\n");
         for (String program : List.of("touch", "sleep")) {
             text.append("  - predicate: PROVIDES\n    resource: PROCESS:").append(program(program)).append("\n    effects: [\"MUTATES FILE:")
                     .append(root).append("/ok/ProcessBuilder.start/**\"]\n");

@@ -9,12 +9,13 @@ import java.util.List;
  * One row of the hook table in klock.jar; the head of the table explains the columns.
  *
  * @param door whether it is a door and not a context
+ * @param lazy whether its class is woven when it is first loaded
  * @param releases the JDK feature releases that have the method
  * @param owner internal class name
  * @param site the call inside the method that it stands before, "-" for the method's start
  * @param standsFor the native's caller that it stands for, "-" for itself
  */
-public record HookRow(boolean door, List<Integer> releases, String owner, String method, String descriptor, String op, String site,
+public record HookRow(boolean door, boolean lazy, List<Integer> releases, String owner, String method, String descriptor, String op, String site,
                       String standsFor) {
     private static final String TABLE = "META-INF/klock/dev/klock/agent/weave/hooks.tsv";
 
@@ -23,13 +24,18 @@ public record HookRow(boolean door, List<Integer> releases, String owner, String
         List<HookRow> rows = new ArrayList<>();
         for (String line : KlockJar.table(TABLE)) {
             String[] row = line.split("\t");
-            rows.add(new HookRow(row[0].equals("door"), releases(row[1]), row[2], row[3], row[4], row[7], row[9], row[10]));
+            rows.add(new HookRow(row[0].startsWith("door"), row[0].endsWith(" lazy"), releases(row[1]), row[2], row[3], row[4], row[7], row[9], row[10]));
         }
         return rows;
     }
 
-    /** The doors of a release; an unlisted release has those of the nearest older one. */
+    /** The doors to files and processes of a release; an unlisted release has those of the nearest older one. */
     public static List<HookRow> doors(int feature) {
+        return everyDoor(feature).stream().filter(row -> !row.lazy).toList();
+    }
+
+    /** All doors of a release: also those to the network and to native code, which have tests of their own; their classes are woven late. */
+    public static List<HookRow> everyDoor(int feature) {
         List<HookRow> all = all();
         int nearest = all.stream().flatMap(row -> row.releases.stream()).filter(release -> release <= feature)
                 .mapToInt(Integer::intValue).max().orElseThrow();

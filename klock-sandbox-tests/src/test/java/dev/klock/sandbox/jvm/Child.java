@@ -41,6 +41,7 @@ public final class Child {
     private final Map<String, String> environment = new LinkedHashMap<>();
     private Path directory;
     private Path jar;
+    private boolean cli;
     private String klockOptions;
     private String main;
     private Duration patience = PATIENCE;
@@ -152,6 +153,11 @@ public final class Child {
             command.add("-javaagent:" + jar + (klockOptions.isEmpty() ? "" : "=" + klockOptions));
         }
         command.addAll(jvmArguments);
+        if (cli) {
+            command.addAll(List.of("-jar", jar.toString()));
+            command.addAll(arguments);
+            return command;
+        }
         command.add("-cp");
         command.add(String.join(File.pathSeparator, classPath.stream().map(Path::toString).toList()));
         command.add(main);
@@ -162,6 +168,41 @@ public final class Child {
     /** Runs it to its end. */
     public Outcome run() {
         return together(List.of(this)).get(0);
+    }
+
+    /** Starts it and kills it (SIGKILL) as soon as {@code file} exists and {@code later} has passed; fails if it ends before. */
+    public Outcome killedWhen(Path file, Duration later) {
+        CORES.acquireUninterruptibly();
+        try {
+            Running running = start();
+            long deadline = System.nanoTime() + patience.toNanos();
+            while (!Files.exists(file) && running.process().isAlive() && System.nanoTime() < deadline) {
+                Thread.sleep(2);
+            }
+            Thread.sleep(later.toMillis());
+            boolean alive = running.process().isAlive();
+            running.process().destroyForcibly();
+            Outcome outcome = running.await();
+            if (!alive) {
+                throw new AssertionError("ended before it could be killed: " + outcome);
+            }
+            return outcome;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        } finally {
+            CORES.release();
+        }
+    }
+
+    /** Runs {@code java -jar klock.jar} with the arguments of {@link #verb}. */
+    public Child verb(String... words) {
+        this.jar = KlockJar.path();
+        this.cli = true;
+        this.arguments.addAll(Arrays.asList(words));
+        return this;
     }
 
     /** Runs several at once, as near to the same moment as can be, and waits for all. */

@@ -3,8 +3,10 @@ package dev.klock.sandbox.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,7 +55,7 @@ class StrictTest {
         assertThat(outcome.log().decided("deny")).isEmpty();
         assertThat(outcome.klockLines()).as("one summary line: %s", outcome).hasSize(1);
         JsonNode summary = outcome.log().summary();
-        assertThat(summary.path("exit_code").asInt(-1)).as(summary.toString()).isZero();
+        assertThat(summary.has("exit_code")).as("main just ended, the launcher decides: %s", summary).isFalse();
         assertThat(summary.path("declared")).as(summary.toString()).hasSize(5);
         assertThat(summary.path("used").size() + summary.path("unused").size()).as(summary.toString()).isEqualTo(5);
         assertThat(summary.path("violated")).as(summary.toString()).isEmpty();
@@ -110,5 +112,22 @@ class StrictTest {
     void program_undeclared_isNotStarted(Jdk jdk) {
         Outcome outcome = straysAndIsPutBack(jdk, "run /usr/bin/touch w/x/started");
         assertThat(outcome.err()).contains("Agent attempted PROVIDES on PROCESS:/usr/bin/touch but declared nothing.");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    @Tag("FIELD-C19")
+    void exit_racingWithAViolation_endsWith108IfAnythingWasDenied(Jdk jdk) throws Exception {
+        for (int round = 0; round < 6 * Child.SCALE; round++) {
+            Workspace workspace = Workspace.in(Files.createDirectory(directory.resolve("round" + round)));
+            String before = workspace.tree().visible();
+            Outcome outcome = workspace.watched(jdk, "", work("times 3 thread exit 0", "try write w/x stray", "sleep 50", "exit 0")).run();
+            boolean denied = !outcome.log().decided("deny").isEmpty();
+            assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(denied ? 108 : 0);
+            if (denied) {
+                assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+            }
+        }
     }
 }

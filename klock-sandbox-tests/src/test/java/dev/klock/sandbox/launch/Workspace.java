@@ -19,7 +19,7 @@ import java.nio.file.Path;
  *  klock.yaml        says so
  * </pre>
  */
-final class Workspace {
+public final class Workspace {
     private final Path root;
 
     private Workspace(Path root) {
@@ -27,7 +27,7 @@ final class Workspace {
     }
 
     /** Makes one below {@code directory}, which may reach there through links. */
-    static Workspace in(Path directory) {
+    public static Workspace in(Path directory) {
         try {
             Path root = directory.toRealPath();
             for (String below : new String[] {"w/in", "w/out/c", "w/private"}) {
@@ -42,12 +42,12 @@ final class Workspace {
         }
     }
 
-    Path root() {
+    public Path root() {
         return root;
     }
 
     /** The manifest of M0, wide enough for everything below {@code w/out}. */
-    String manifest() {
+    public String manifest() {
         return """
                 ver: "1.0"
                 session_id: straying
@@ -62,17 +62,17 @@ final class Workspace {
     }
 
     /** Everything in it but {@code .klock}. */
-    Tree tree() {
+    public Tree tree() {
         return Tree.of(root.resolve("w"));
     }
 
     /** A script run in it, without klock. Names in the steps are relative to it. */
-    Child bare(Jdk jdk, String... steps) {
+    public Child bare(Jdk jdk, String... steps) {
         return Child.on(jdk).in(root).main(Script.class, steps);
     }
 
     /** The same under klock with the manifest above. */
-    Child watched(Jdk jdk, String options, String... steps) {
+    public Child watched(Jdk jdk, String options, String... steps) {
         return bare(jdk, steps).klock(options).manifest(manifest());
     }
 }

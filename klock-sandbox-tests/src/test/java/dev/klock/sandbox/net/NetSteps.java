@@ -49,18 +49,7 @@ public final class NetSteps {
 
     public static void main(String[] steps) throws Exception {
         for (String step : steps) {
-            String result;
-            try {
-                result = run(List.of(step.split(" ")));
-            } catch (Throwable thrown) {
-                StringBuilder chain = new StringBuilder();
-                for (Throwable t = thrown; t != null; t = t.getCause()) {
-                    chain.append(chain.length() == 0 ? "" : " <- ").append(t.getClass().getSimpleName()).append(' ')
-                            .append(String.valueOf(t.getMessage()).lines().findFirst().orElse(""));
-                }
-                result = chain.toString();
-            }
-            System.out.println(step + ": " + result);
+            System.out.println(step + ": " + Attempt.of(() -> run(List.of(step.split(" ")))));
         }
         // threads of servers and clients must not keep it alive; what is left of the session happens in its end
         System.exit(0);

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -21,8 +22,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Lists, for the JDK it runs on, the native methods that have to do with files and processes and every method of the whole image that
- * calls one directly, as lines {@code native NAME DESCRIPTOR} and {@code call NATIVE CALLER}.
+ * Lists, for the JDK it runs on, all native methods and every method of the whole image that directly calls one of those its arguments
+ * name ({@code class.method}), as lines {@code native NAME DESCRIPTOR} and {@code call NATIVE CALLER}.
  *
  * <p>A virtual call counts for every native that may be what it reaches: a call on {@code java.io.FileSystem} counts for the
  * {@code UnixFileSystem} method that overrides it. A method handle on a native counts as a call.
@@ -32,16 +33,22 @@ public final class ImageScanner {
     }
 
     private final Map<String, String> superOf = new HashMap<>();
+    private final Map<String, String[]> interfacesOf = new HashMap<>();
     private final Map<String, Set<String>> declared = new HashMap<>();
     /** Native members ({@code name(descriptor)}) by class. */
     private final Map<String, Set<String>> natives = new HashMap<>();
     private final List<Call> calls = new ArrayList<>();
 
-    private ImageScanner() {
+    private final Set<String> wanted;
+    private final Set<String> wantedMethods;
+
+    private ImageScanner(Set<String> wanted) {
+        this.wanted = wanted;
+        wantedMethods = wanted.stream().map(name -> name.substring(name.indexOf('.') + 1)).collect(Collectors.toSet());
     }
 
     public static void main(String[] arguments) throws IOException {
-        ImageScanner scanner = new ImageScanner();
+        ImageScanner scanner = new ImageScanner(Set.of(arguments));
         List<Path> classes;
         Path modules = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules");
         try (Stream<Path> all = Files.walk(modules)) {
@@ -56,24 +63,15 @@ public final class ImageScanner {
         System.err.println(classes.size() + " classes read");
     }
 
-    static boolean concerned(String type) {
-        return inPackage(type, "java/io/") || inPackage(type, "sun/nio/fs/") || inPackage(type, "java/util/prefs/")
-                || inPackage(type, "sun/nio/ch/") && type.substring(type.lastIndexOf('/')).contains("File")
-                || type.equals("sun/nio/ch/UnixDispatcher") || type.startsWith("java/lang/Process")
-                || type.equals("jdk/internal/agent/FileSystemImpl");
-    }
-
-    private static boolean inPackage(String type, String packagePrefix) {
-        return type.startsWith(packagePrefix) && type.indexOf('/', packagePrefix.length()) < 0;
-    }
-
     private Set<String> report() {
         Set<String> lines = new TreeSet<>();
         Map<String, List<String>> ownersOf = new HashMap<>();
         natives.forEach((owner, members) -> {
             for (String member : members) {
                 lines.add("native " + owner + "." + member);
-                ownersOf.computeIfAbsent(member, key -> new ArrayList<>()).add(owner);
+                if (wanted.contains(owner + "." + member.substring(0, member.indexOf('(')))) {
+                    ownersOf.computeIfAbsent(member, key -> new ArrayList<>()).add(owner);
+                }
             }
         });
         for (Call call : calls) {
@@ -88,11 +86,9 @@ public final class ImageScanner {
 
     /** Whether a call of {@code member} on static type {@code called} may land in {@code owner}'s. */
     private boolean reaches(String called, String owner, String member) {
-        // what the call names is an ancestor of the native's class: it may be overridden by it
-        for (String type = owner; type != null; type = superOf.get(type)) {
-            if (type.equals(called)) {
-                return true;
-            }
+        // what the call names is an ancestor or an interface of the native's class: it may be overridden by it
+        if (isAncestor(called, owner)) {
+            return true;
         }
         // what it names is a descendant that inherits the native
         for (String type = called; type != null; type = superOf.get(type)) {
@@ -101,6 +97,14 @@ public final class ImageScanner {
             }
         }
         return false;
+    }
+
+    private boolean isAncestor(String ancestor, String type) {
+        if (type == null || ancestor.equals(type)) {
+            return type != null;
+        }
+        return isAncestor(ancestor, superOf.get(type)) || Stream.of(interfacesOf.getOrDefault(type, new String[0]))
+                .anyMatch(one -> isAncestor(ancestor, one));
     }
 
     private final class Reading extends ClassVisitor {
@@ -114,20 +118,23 @@ public final class ImageScanner {
         public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
             type = name;
             superOf.put(name, superName);
+            interfacesOf.put(name, interfaces);
         }
 
         @Override
         public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
             String member = name + descriptor;
             declared.computeIfAbsent(type, key -> new HashSet<>()).add(member);
-            if ((access & Opcodes.ACC_NATIVE) != 0 && concerned(type)) {
+            if ((access & Opcodes.ACC_NATIVE) != 0) {
                 natives.computeIfAbsent(type, key -> new HashSet<>()).add(member);
             }
             String caller = type + "." + member;
             return new MethodVisitor(Opcodes.ASM9) {
                 @Override
                 public void visitMethodInsn(int opcode, String owner, String called, String calledDescriptor, boolean isInterface) {
-                    calls.add(new Call(caller, owner, (called + calledDescriptor).intern()));
+                    if (wantedMethods.contains(called)) {
+                        calls.add(new Call(caller, owner, called + calledDescriptor));
+                    }
                 }
 
                 @Override
@@ -144,7 +151,7 @@ public final class ImageScanner {
 
                 private void constant(Object value) {
                     if (value instanceof Handle handle) {
-                        calls.add(new Call(caller, handle.getOwner(), (handle.getName() + handle.getDesc()).intern()));
+                        calls.add(new Call(caller, handle.getOwner(), handle.getName() + handle.getDesc()));
                     } else if (value instanceof ConstantDynamic dynamic) {
                         for (int i = 0; i < dynamic.getBootstrapMethodArgumentCount(); i++) {
                             constant(dynamic.getBootstrapMethodArgument(i));

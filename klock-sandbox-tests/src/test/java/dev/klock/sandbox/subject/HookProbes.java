@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.FileChannel;
@@ -300,9 +300,11 @@ public final class HookProbes {
                 return to.transferFrom(from, 0, from.size());
             }
         }, "sun/nio/ch/FileDispatcherImpl.transferFrom");
-        probe("SocketChannel", Kind.NEUTRAL, a -> {
-            try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-                 SocketChannel client = SocketChannel.open(server.getLocalAddress()); SocketChannel accepted = server.accept()) {
+        // by a socket file: an address of the network would need lines of its own
+        probe("SocketChannel", Kind.CHANGES, a -> {
+            UnixDomainSocketAddress address = UnixDomainSocketAddress.of(a.path("absent"));
+            try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
+                 SocketChannel client = SocketChannel.open(address); SocketChannel accepted = server.accept()) {
                 client.write(text());
                 client.write(new ByteBuffer[] {text(), text()});
                 ByteBuffer read = ByteBuffer.allocate(TEXT.length * 3);
@@ -382,6 +384,13 @@ public final class HookProbes {
                 "sun/nio/fs/UnixNativeDispatcher.exists", "sun/nio/fs/UnixNativeDispatcher.access");
         probe("FileStore.getTotalSpace", Kind.LOOKS, a -> Files.getFileStore(a.path("file")).getTotalSpace() > 0,
                 "sun/nio/fs/UnixNativeDispatcher.statvfs", "sun/nio/fs/LinuxNativeDispatcher.setmntent");
+        probe("FileSystem.getFileStores", Kind.NEUTRAL, a -> {
+            int stores = 0;
+            for (Object store : FileSystems.getDefault().getFileStores()) {
+                stores += store == null ? 0 : 1;
+            }
+            return stores > 0;
+        }, "sun/nio/fs/LinuxNativeDispatcher.setmntent");
         probe("Path.register", Kind.READS, a -> {
             try (WatchService service = FileSystems.getDefault().newWatchService()) {
                 return a.path("dir").register(service, StandardWatchEventKinds.ENTRY_CREATE).isValid();

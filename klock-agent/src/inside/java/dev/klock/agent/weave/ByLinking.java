@@ -1,0 +1,54 @@
+package dev.klock.agent.weave;
+
+import dev.klock.bridge.Fence;
+import dev.klock.bridge.Hooks;
+import java.util.Set;
+import jdk.internal.access.SharedSecrets;
+import jdk.internal.reflect.Reflection;
+import sun.nio.fs.KlockFiles;
+import sun.nio.fs.KlockPort;
+
+/**
+ * {@link JavaBase} by plain calls: compiled against java.base's own packages, which {@link SharedTypes} exports to klock's loader before
+ * this class is loaded.
+ */
+final class ByLinking implements JavaBase {
+    static {
+        SharedTypes.javaBase = new ByLinking();
+    }
+
+    private ByLinking() {
+    }
+
+    @Override
+    public Class<?> define(String name, byte[] bytes) {
+        return SharedSecrets.getJavaLangAccess().defineClass(null, name, bytes, null, null);
+    }
+
+    @Override
+    public void read(Module other) {
+        SharedSecrets.getJavaLangAccess().addReads(Object.class.getModule(), other);
+    }
+
+    @Override
+    public void export(String packageName, Module other) {
+        SharedSecrets.getJavaLangAccess().addExports(Object.class.getModule(), packageName, other);
+    }
+
+    @Override
+    public void hide(Class<?> type) {
+        Set<String> all = Set.of("*");
+        Reflection.registerFieldsToFilter(type, all);
+        Reflection.registerMethodsToFilter(type, all);
+    }
+
+    @Override
+    public Object files() {
+        return new KlockFiles();
+    }
+
+    @Override
+    public void hand(Object hooks, Object fence) {
+        new KlockPort().accept((Hooks) hooks, (Fence) fence);
+    }
+}

@@ -1,0 +1,123 @@
+package dev.klock.agent.backup;
+
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Finishes what crashed sessions left: whoever starts next replays their journals before it uses anything of theirs (C45).
+ *
+ * <p>A session is crashed when it is marked as open and no process holds its lock. Strict ones are rolled back (K6-5); those of modes in
+ * which a violation undoes nothing keep their changes, and their images for undo. Either way only what still is as the session left it is
+ * touched (C32), so that others may be at work beside it.
+ *
+ * <p>One recovery at a time for a home, across processes: a second one waits for the first and then finds nothing to do.
+ */
+public final class Recovery {
+    private Recovery() {
+    }
+
+    /** What became of one crashed session. */
+    public static final class Result {
+        private final String sessionId;
+        private final RollbackReport report;
+        private final String failure;
+
+        Result(String sessionId, RollbackReport report, String failure) {
+            this.sessionId = sessionId;
+            this.report = report;
+            this.failure = failure;
+        }
+
+        public String sessionId() {
+            return sessionId;
+        }
+
+        /** What the rollback did; null if the session's changes were kept, or nothing could be done. */
+        public RollbackReport report() {
+            return report;
+        }
+
+        /** Why nothing could be done; null as a rule. */
+        public String failure() {
+            return failure;
+        }
+
+        /** Whether nothing is left to be done for this session. */
+        public boolean complete() {
+            return failure == null && (report == null || report.complete());
+        }
+
+        /** One line for people. */
+        public String line() {
+            if (failure != null) {
+                return "session ".concat(sessionId).concat(" crashed and could not be recovered: ").concat(failure)
+                        .concat("; its images are kept, finish with: java -jar klock.jar recover");
+            }
+            if (report == null) {
+                return "session ".concat(sessionId).concat(" crashed; its mode undoes nothing, so its changes are kept, and so are the images: java -jar klock.jar undo --session ")
+                        .concat(sessionId);
+            }
+            return "session ".concat(sessionId).concat(" crashed and was rolled back: ").concat(report.summary());
+        }
+    }
+
+    /**
+     * Recovers the crashed sessions of {@code home} (its {@code .klock} directory, which need not exist). Waits for another process that
+     * does so. One failing session does not keep others from being recovered.
+     *
+     * @param only this session, null for all
+     * @return what became of each, by id; empty, at the cost of one listing, when none crashed
+     * @throws IOException if the lock cannot be taken
+     */
+    public static List<Result> run(Path home, String only, HostFiles files) throws IOException {
+        List<Result> results = new ArrayList<>();
+        List<String> marked = Backups.marked(home);
+        if (marked.isEmpty()) {
+            return results;
+        }
+        Path lock = home.resolve("backups").resolve(".recover.lock");
+        try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+            channel.lock();
+            marked = Backups.marked(home);
+            for (int i = 0; i < marked.size(); i++) {
+                String id = marked.get(i);
+                if (only == null || only.equals(id)) {
+                    Result result = recover(home, id, files);
+                    if (result != null) {
+                        results.add(result);
+                    }
+                }
+            }
+        }
+        return results;
+    }
+
+    private static Result recover(Path home, String id, HostFiles files) {
+        try (Backups backups = Backups.openCrashed(home, id, files)) {
+            if (backups == null) {
+                if (!Files.isDirectory(Backups.directory(home, id), LinkOption.NOFOLLOW_LINKS)) {
+                    Files.deleteIfExists(Backups.mark(home, id));
+                }
+                return null;
+            }
+            if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
+                return new Result(id, backups.rollback(), null);
+            }
+            boolean crashed = backups.state() == Backups.State.OPEN;
+            backups.keepCrashed();
+            return crashed ? new Result(id, null, null) : null;
+        } catch (IOException | RuntimeException e) {
+            return new Result(id, null, e.getMessage() == null ? e.toString() : e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package dev.klock.agent.backup;
+
+/**
+ * How much of a rollback is wanted. Immutable.
+ *
+ * @param only     bytes of an absolute path: what is at and below it; null for everything
+ * @param force    what others changed gives way too, and is put aside
+ * @param dry      only say what would be done
+ * @param progress is told how far it is; null for nobody
+ */
+public record Undo(byte[] only, boolean force, boolean dry, Progress progress) {
+    /** All of it, others' changes left in place. */
+    public static final Undo ALL = new Undo(null, false, false, null);
+
+    /** Told after each path, on the thread that rolls back. */
+    public interface Progress {
+        void done(int paths, int of);
+    }
+
+    boolean whole() {
+        return only == null && !dry;
+    }
+}

@@ -1,0 +1,153 @@
+package dev.klock.agent.observe;
+
+import dev.klock.agent.decide.Target;
+import dev.klock.agent.decide.Targets;
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.Resolved;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.bridge.HostFiles;
+import dev.klock.kernel.Predicate;
+import java.util.StringTokenizer;
+
+/**
+ * Judges ways round the JDK: native libraries, code that is linked without JNI, agents that come after klock, other JVMs that are told
+ * what to do, and commands by which the VM itself writes files or loads code. What such code does once it is in, no hook sees; so what is
+ * judged is that it comes in (K6-7, C49).
+ *
+ * <p>The JDK's own libraries lie in {@code java.home} and are not the program's.
+ *
+ * <p>Thread-safe. Does I/O; callers have exempted themselves.
+ */
+final class NativeCode {
+    private static final int CONSUMES = Predicate.CONSUMES.ordinal();
+    private static final int MUTATES = Predicate.MUTATES.ordinal();
+
+    private static final String NATIVE = "NATIVE";
+    private static final String FFM = "ffm";
+    private static final String AGENT = "agent";
+
+    /** Diagnostic commands that only tell something, or tidy up memory. Reviewed on 17 and 25. */
+    private static final String[] TELLING = {"help", "Compiler.codecache", "Compiler.codelist", "Compiler.directives_clear",
+        "Compiler.directives_print", "Compiler.directives_remove", "Compiler.memory", "Compiler.queue", "Compiler.CodeHeap_Analytics",
+        "GC.class_histogram", "GC.class_stats", "GC.finalizer_info", "GC.heap_info", "GC.run", "GC.run_finalization", "JFR.check",
+        "JFR.query", "JFR.view", "JVMTI.data_dump", "ManagementAgent.status", "ManagementAgent.stop", "System.map",
+        "System.native_heap_info", "System.trim_native_heap", "Thread.print", "Thread.vthread_pollers", "Thread.vthread_scheduler",
+        "VM.class_hierarchy", "VM.classes", "VM.classloader_stats", "VM.classloaders", "VM.command_line", "VM.dynlibs", "VM.events",
+        "VM.flags", "VM.info", "VM.metaspace", "VM.native_memory", "VM.print_touched_methods", "VM.stringtable", "VM.symboltable",
+        "VM.system_properties", "VM.systemdictionary", "VM.uptime", "VM.version"};
+    /** Those that write or read only a file they are given the name of, or go on in Java code, where hooks see them. */
+    private static final String[] NAMING = {"GC.heap_dump", "Compiler.directives_add", "Compiler.perfmap", "JFR.start", "JFR.dump",
+        "JFR.stop", "JFR.configure", "ManagementAgent.start", "ManagementAgent.start_local", "System.dump_map", "Thread.dump_to_file",
+        "VM.log", "VM.set_flag"};
+    /** Words of such commands' arguments that name no file. */
+    private static final String[] KEYS = {"filename", "output", "path", "repositorypath", "-F", "HeapDumpPath", "dumppath", "file"};
+
+    private final HostFiles files;
+    private final Resolver resolver;
+    private final Targets targets;
+    private final Judge judge;
+
+    NativeCode(HostFiles files, Resolver resolver, Targets targets, Judge judge) {
+        this.files = files;
+        this.resolver = resolver;
+        this.targets = targets;
+        this.judge = judge;
+    }
+
+    /** {@code name}: the library's path as a real name, or a name that the system's loader searches; null: code that is linked. */
+    void library(Work work, int op, String name) {
+        if (name == null || name.indexOf('/') < 0) {
+            Target ffm = targets.other(NATIVE, FFM);
+            if ((ffm.allowed() & 1 << CONSUMES) == 0 && Causes.isLinkedByTheJdk()) {
+                return;
+            }
+            judge.access(work, op, ffm, CONSUMES, name, null);
+            return;
+        }
+        if (targets.baseline().isInJavaHome(name)) {
+            return;
+        }
+        Resolved found = resolver.resolve(name, true);
+        if (found.path() == null || targets.baseline().isInJavaHome(found.path())) {
+            return;
+        }
+        judge.access(work, op, targets.other(NATIVE, Names.text(found.path())), CONSUMES, Names.text(name), null);
+    }
+
+    void agent(Work work, int op) {
+        judge.access(work, op, targets.other(NATIVE, AGENT), CONSUMES, null, null);
+    }
+
+    /** The printing system or the desktop: its library speaks to it for the program, out of sight. */
+    void service(Work work, int op, String name) {
+        judge.access(work, op, targets.other(NATIVE, name), CONSUMES, null, null);
+    }
+
+    void attach(Work work, int op, String pid) {
+        byte[] exe = files.readLink(Names.bytes("/proc/" + pid + "/exe"));
+        judge.access(work, op, targets.process(exe == null ? "pid/" + pid : Names.real(exe)), MUTATES, pid, null);
+    }
+
+    /** A frame has been pushed for it: what it writes is imaged before. */
+    void command(Work work, Frame f, String command) {
+        StringTokenizer words = new StringTokenizer(command, " ,\t\n");
+        String name = words.hasMoreTokens() ? words.nextToken() : "";
+        if (isOneOf(TELLING, name)) {
+            return;
+        }
+        if (name.equals("JVMTI.agent_load")) {
+            agent(work, Op.LOAD_AGENT.code());
+            return;
+        }
+        if (!isOneOf(NAMING, name)) {
+            judge.opaque(work, f, name);
+            return;
+        }
+        boolean flag = name.equals("VM.set_flag");
+        boolean value = false;
+        while (words.hasMoreTokens()) {
+            String word = words.nextToken();
+            int equals = word.indexOf('=');
+            String key = equals < 0 ? "" : word.substring(0, equals);
+            String file = equals < 0 ? word : word.substring(equals + 1);
+            if (flag) {
+                if (value) {
+                    write(work, f, word);
+                }
+                value = word.equals("HeapDumpPath");
+                continue;
+            }
+            boolean names = equals < 0 ? !word.startsWith("-") && !name.equals("VM.log") && !name.startsWith("ManagementAgent")
+                    : isOneOf(KEYS, key);
+            if (!names) {
+                continue;
+            }
+            if (file.startsWith("file=")) {
+                file = file.substring(5);
+            }
+            file = file.startsWith("\"") && file.endsWith("\"") && file.length() > 1 ? file.substring(1, file.length() - 1) : file;
+            if (!file.equals("stdout") && !file.equals("stderr") && !file.startsWith("#") && !file.isEmpty()) {
+                write(work, f, file);
+            }
+        }
+        if (name.equals("Compiler.perfmap") && command.trim().equals(name)) {
+            write(work, f, "/tmp/perf-" + ProcessHandle.current().pid() + ".map");
+        }
+    }
+
+    private void write(Work work, Frame f, String file) {
+        Resolved found = resolver.resolve(Names.ofText(file), true);
+        if (found.path() != null) {
+            judge.written(work, f, targets.file(found.path()), file);
+        }
+    }
+
+    private static boolean isOneOf(String[] words, String word) {
+        for (int i = 0; i < words.length; i++) {
+            if (words[i].equals(word)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

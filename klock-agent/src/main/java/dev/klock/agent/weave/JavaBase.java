@@ -1,0 +1,27 @@
+package dev.klock.agent.weave;
+
+/**
+ * What klock has java.base do. Its one implementation is linked to java.base's internals and compiled apart ({@code src/inside}); why not
+ * reflection: since release 18 each reflected call spins method handles, on 25 about 60 ms CPU before {@code main} for the few made here.
+ *
+ * <p>Here too the types that are shared with java.base are not mentioned: it is this that defines them.
+ */
+interface JavaBase {
+    /** Defines a class into the boot loader: into java.base if {@code name} is in one of its packages, else into the unnamed module. */
+    Class<?> define(String name, byte[] bytes);
+
+    /** Lets java.base read {@code other}. */
+    void read(Module other);
+
+    /** Exports a package of java.base to {@code other}. */
+    void export(String packageName, Module other);
+
+    /** Hides all members of {@code type} from reflection. */
+    void hide(Class<?> type);
+
+    /** The {@code HostFiles}: a new {@code sun.nio.fs.KlockFiles}, which must have been defined. */
+    Object files();
+
+    /** Leaves the {@code Hooks} and the {@code Fence} in {@code sun.nio.fs.KlockPort}, which must have been defined, for the bridge class to take. */
+    void hand(Object hooks, Object fence);
+}

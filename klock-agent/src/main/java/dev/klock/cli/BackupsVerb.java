@@ -1,0 +1,87 @@
+package dev.klock.cli;
+
+import dev.klock.agent.backup.Backups;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.UsageException;
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Looks after the images themselves. */
+@Command(description = "Look after the images: 'backups prune' removes those of sessions that are over. Never a live or an unrecovered session's.")
+final class BackupsVerb extends Verb {
+    private static final long DAY_MS = 24L * 60 * 60 * 1000;
+
+    private final Instrumentation instrumentation;
+
+    @Parameters(index = "0", paramLabel = "prune", description = "What to do; prune is all there is.")
+    private String action;
+
+    @Option(names = "--older-than", paramLabel = "DAYS", defaultValue = "30", description = "Remove sessions begun this many days ago or earlier; 30 if not given.")
+    private double days;
+
+    @Option(names = "--max-bytes", paramLabel = "BYTES", description = "Then remove the oldest until all take no more than this; K, M and G may follow the number.")
+    private String maxBytes;
+
+    @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
+    private String directory;
+
+    @Option(names = "--json", description = "Answer in JSON.")
+    private boolean json;
+
+    BackupsVerb(Terminal terminal, LaunchEnvironment environment, Instrumentation instrumentation) {
+        super(terminal, environment);
+        this.instrumentation = instrumentation;
+    }
+
+    @Override
+    public Integer call() throws UsageException, IOException {
+        if (!action.equals("prune")) {
+            throw new UsageException("backups: " + action + " is not something to do with them; use prune");
+        }
+        HostFiles files = Host.files(instrumentation, environment);
+        Path home = home(directory).directory().toPath();
+        long before = System.currentTimeMillis() - (long) (days * DAY_MS);
+        List<Backups.Session> removed = Backups.prune(home, before, maxBytes == null ? Long.MAX_VALUE : bytes(maxBytes), files);
+        if (json) {
+            printJson(generator -> {
+                generator.writeStartArray();
+                for (Backups.Session s : removed) {
+                    generator.writeStartObject();
+                    generator.writeStringField("session_id", s.id());
+                    generator.writeNumberField("bytes", s.bytes());
+                    generator.writeEndObject();
+                }
+                generator.writeEndArray();
+            });
+            return ExitCode.OK;
+        }
+        long bytes = 0;
+        for (Backups.Session s : removed) {
+            bytes += s.bytes();
+            terminal.line("removed " + s.id() + ", " + s.bytes() + " bytes");
+        }
+        terminal.line(removed.size() + " sessions' images removed, " + bytes + " bytes");
+        return ExitCode.OK;
+    }
+
+    private static long bytes(String text) throws UsageException {
+        String number = text.toUpperCase(Locale.ROOT);
+        int shift = number.endsWith("K") ? 10 : number.endsWith("M") ? 20 : number.endsWith("G") ? 30 : 0;
+        try {
+            long value = Long.parseLong(shift == 0 ? number : number.substring(0, number.length() - 1));
+            if (value >= 0 && value <= Long.MAX_VALUE >> shift) {
+                return value << shift;
+            }
+        } catch (NumberFormatException e) {
+            throw new UsageException("--max-bytes: " + text + " is not a number of bytes such as 500M");
+        }
+        throw new UsageException("--max-bytes: " + text + " is not a number of bytes such as 500M");
+    }
+}

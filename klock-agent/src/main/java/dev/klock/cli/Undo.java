@@ -1,0 +1,85 @@
+package dev.klock.cli;
+
+import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.RollbackReport;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.UsageException;
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.nio.file.Path;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Puts back what a session changed. */
+@Command(description = "Put back what a session changed. What others changed since stays, and the exit code is then 4.")
+final class Undo extends Verb {
+    private final Instrumentation instrumentation;
+
+    @Parameters(arity = "0..1", paramLabel = "PATH", description = "Only this file, or this directory and what is below; by default everything.")
+    private String path;
+
+    @Option(names = "--session", paramLabel = "ID", description = "Which session; by default the last one that changed something.")
+    private String session;
+
+    @Option(names = "--force", description = "Put back also what others changed since; theirs is kept in the session's directory, and named.")
+    private boolean force;
+
+    @Option(names = "--dry-run", description = "Only say what would be done.")
+    private boolean dry;
+
+    @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
+    private String directory;
+
+    @Option(names = "--json", description = "Answer in JSON.")
+    private boolean json;
+
+    Undo(Terminal terminal, LaunchEnvironment environment, Instrumentation instrumentation) {
+        super(terminal, environment);
+        this.instrumentation = instrumentation;
+    }
+
+    @Override
+    public Integer call() throws UsageException, IOException {
+        HostFiles files = Host.files(instrumentation, environment);
+        Path home = home(directory).directory().toPath();
+        String id = Stored.session(session, home, files);
+        RollbackReport report;
+        Progress progress = new Progress(terminal, "undo");
+        try (Backups backups = Backups.reopen(home, id, files)) {
+            report = backups.rollback(new dev.klock.agent.backup.Undo(Stored.path(path, files, environment), force, dry, progress));
+        } finally {
+            progress.end();
+        }
+        if (path != null && report.entries().isEmpty()) {
+            throw new UsageException("session " + id + " changed nothing at or below " + path);
+        }
+        if (json) {
+            printJson(generator -> {
+                generator.writeStartObject();
+                generator.writeStringField("session_id", id);
+                generator.writeBooleanField("dry_run", dry);
+                generator.writeBooleanField("complete", report.count(RollbackReport.Outcome.FAILED) == 0);
+                Reports.write(generator, report);
+                generator.writeEndObject();
+            });
+        } else {
+            for (RollbackReport.Entry entry : report.entries()) {
+                if (entry.outcome() != RollbackReport.Outcome.UNCHANGED) {
+                    terminal.line(word(entry) + "  " + entry.line());
+                }
+            }
+            terminal.line("session " + id + (dry ? " would be undone: " : " undone: ") + report.summary());
+        }
+        if (report.count(RollbackReport.Outcome.FAILED) > 0) {
+            return ExitCode.FAILED;
+        }
+        return !force && report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0 ? ExitCode.REFUSED : ExitCode.OK;
+    }
+
+    private static String word(RollbackReport.Entry entry) {
+        return entry.outcome() == RollbackReport.Outcome.KEPT_THEIRS ? "kept" : entry.outcome().name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,315 @@
+package dev.klock.sandbox.bench;
+
+import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Jdks;
+import dev.klock.sandbox.jvm.KlockJar;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+
+/**
+ * Runs all measurements and writes their tables to stdout and {@code target/performance.md}.
+ *
+ * <p>Arguments: any of {@code access}, {@code start}, {@code javac}; none for all. {@code -Dbench.rounds} (2) is how often each benchmark
+ * runs with and without klock in turn, {@code -Dbench.starts} (21) how many processes a median is taken of.
+ */
+public final class Measure {
+    private static final int ROUNDS = Integer.getInteger("bench.rounds", 2);
+    private static final int STARTS = Integer.getInteger("bench.starts", 21);
+    private static final int COMPILES = Integer.getInteger("bench.compiles", 9);
+    private static final int CLASSES = 200;
+    private static final String[] CHECKS = {"repeated", "freshString", "repeatedPath", "freshPath"};
+    private static final String[] ACCESSES = {"exists", "fileExists", "readAllBytes", "openReadClose", "write", "list", "writeByte"};
+    private static final String[] DEEP = {"exists", "openReadClose", "list"};
+    /** Twenty lines, as the numbers to reach ask for. */
+    private static final String MANIFEST = """
+            # The agent of the start-up measurement: twenty lines.
+            ver: "1.0"
+            agent_id: librarian
+            scope:
+              - MUTATES FILE:${workspace}/in/**
+              - PROVIDES FILE:${workspace}/in/**
+              - RENAMES FILE:${workspace}/in/**
+              - DELETES FILE:${workspace}/in/**
+              - CONSUMES FILE:${workspace}/src/**
+              - predicate: MUTATES
+                resource: FILE:${workspace}/out/**
+                confidence: 0.9
+              - predicate: PROVIDES
+                resource: FILE:${workspace}/out/**
+              - predicate: CONSUMES
+                resource: FILE:${tmp}/klock-in/*
+            deny:
+              - CONSUMES FILE:${workspace}/.env
+            klock:
+              wait-timeout: 10s
+            """;
+
+    private final Path target = KlockJar.module().resolve("target");
+    /** In memory where there is such a place: a disk's own time would hide what is added to it. */
+    private final Path work;
+    private final StringBuilder report = new StringBuilder();
+
+    private Measure() throws IOException {
+        Path memory = Path.of("/dev/shm");
+        work = Files.createTempDirectory(Files.isWritable(memory) ? memory : target, "klock-bench");
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        List<String> wanted = arguments.length == 0 ? List.of("access", "start", "javac") : List.of(arguments);
+        Measure measure = new Measure();
+        try {
+            measure.prepare();
+            measure.run(wanted);
+        } finally {
+            remove(measure.work);
+        }
+    }
+
+    private void run(List<String> wanted) throws Exception {
+        if (wanted.contains("start")) {
+            start();
+        }
+        if (wanted.contains("javac")) {
+            javac();
+        }
+        if (wanted.contains("access")) {
+            access();
+        }
+        Files.writeString(target.resolve("performance.md"), report);
+    }
+
+    private void prepare() throws IOException {
+        for (String directory : List.of("in", "src", "out", "cache")) {
+            Files.createDirectories(work.resolve(directory));
+        }
+        Files.writeString(work.resolve("klock.yaml"), MANIFEST);
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", EmptyAgent.class.getName());
+        manifest.getMainAttributes().putValue("Can-Redefine-Classes", "true");
+        manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
+        try (OutputStream file = Files.newOutputStream(empty()); JarOutputStream jar = new JarOutputStream(file, manifest)) {
+            String entry = EmptyAgent.class.getName().replace('.', '/') + ".class";
+            jar.putNextEntry(new JarEntry(entry));
+            jar.write(EmptyAgent.class.getClassLoader().getResourceAsStream(entry).readAllBytes());
+        }
+        for (int i = 0; i < CLASSES; i++) {
+            Files.writeString(work.resolve("src/Generated" + i + ".java"), source(i));
+        }
+    }
+
+    private Path empty() {
+        return work.resolve("empty.jar");
+    }
+
+    private static String source(int i) {
+        StringBuilder text = new StringBuilder("import java.util.*;\nimport java.util.function.*;\n\npublic class Generated" + i
+                + " implements Supplier<Map<String, List<Integer>>> {\n    private final Map<String, List<Integer>> all = new TreeMap<>();\n\n");
+        for (int method = 0; method < 8; method++) {
+            text.append("    public int method").append(method).append("(List<String> names, int base) {\n"
+                    + "        int sum = base;\n        for (String name : names) {\n"
+                    + "            all.computeIfAbsent(name, n -> new ArrayList<>()).add(name.length() + sum(sum, ").append(method)
+                    .append("));\n            sum += switch (name.length() % 3) { case 0 -> 1; case 1 -> base; default -> name.hashCode(); };\n"
+                            + "        }\n        return sum;\n    }\n\n");
+        }
+        return text.append("    private static int sum(int a, int b) {\n        return a + b;\n    }\n\n    @Override\n"
+                + "    public Map<String, List<Integer>> get() {\n        return all;\n    }\n}\n").toString();
+    }
+
+    // what is launched
+
+    private static List<String> command(Jdk jdk, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(jdk.java().toString()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    private Map<String, String> cache(String name) {
+        return Map.of("XDG_CACHE_HOME", work.resolve(name).toString());
+    }
+
+    private void start() throws Exception {
+        Path hello = work.resolve("hello");
+        Path classes = hello.resolve(Hello.class.getPackageName().replace('.', '/'));
+        Files.createDirectories(classes);
+        Files.write(classes.resolve("Hello.class"), Hello.class.getResourceAsStream("Hello.class").readAllBytes());
+        String klock = KlockJar.path().toString();
+        Map<String, String[]> ways = new LinkedHashMap<>();
+        ways.put("no agent", new String[0]);
+        ways.put("empty agent", new String[] {"-javaagent:" + empty()});
+        ways.put("klock, first time", new String[] {"-javaagent:" + klock});
+        ways.put("klock, caches warm", new String[] {"-javaagent:" + klock});
+        ways.put("empty agent by -agentlib", new String[] {"-agentlib:instrument=" + empty()});
+        ways.put("klock by -agentlib, caches warm", new String[] {"-agentlib:instrument=" + klock});
+        Map<String, List<Timed>> runs = new LinkedHashMap<>();
+        for (int n = -1; n < STARTS; n++) {
+            for (Jdk jdk : Jdks.all()) {
+                for (Map.Entry<String, String[]> way : ways.entrySet()) {
+                    boolean first = way.getKey().contains("first");
+                    if (first) {
+                        remove(work.resolve("cold"));
+                        Files.createDirectories(work.resolve("cold"));
+                    }
+                    List<String> command = command(jdk, way.getValue());
+                    command.addAll(List.of("-cp", hello.toString(), Hello.class.getName()));
+                    Timed run = Timed.run(work, cache(first ? "cold" : "cache"), command);
+                    if (n >= 0) {
+                        runs.computeIfAbsent(jdk.feature() + way.getKey(), k -> new ArrayList<>()).add(run);
+                    }
+                }
+            }
+        }
+        say("\n### Start-up of hello world, median of %d\n\n| JDK | | CPU ms | added to the empty agent | wall ms | added |\n|---|---|---|---|---|---|\n",
+                STARTS);
+        for (Jdk jdk : Jdks.all()) {
+            for (String way : ways.keySet()) {
+                Timed all = Timed.median(runs.get(jdk.feature() + way));
+                Timed base = Timed.median(runs.get(jdk.feature() + (way.contains("agentlib") ? "empty agent by -agentlib" : "empty agent")));
+                say("| %d | %s | %.0f | %+.0f | %.0f | %+.0f |\n", jdk.feature(), way, all.cpuMs(), all.cpuMs() - base.cpuMs(), all.wallMs(),
+                        all.wallMs() - base.wallMs());
+            }
+        }
+    }
+
+    private void javac() throws Exception {
+        say("\n### javac of %d generated classes, median of %d\n\n| JDK | | CPU ms | added |\n|---|---|---|---|\n", CLASSES, COMPILES);
+        for (Jdk jdk : Jdks.all()) {
+            Map<String, String[]> ways = new LinkedHashMap<>();
+            ways.put("no agent", new String[0]);
+            ways.put("empty agent", new String[] {"-javaagent:" + empty()});
+            ways.put("klock", new String[] {"-javaagent:" + KlockJar.path()});
+            Map<String, List<Timed>> runs = new LinkedHashMap<>();
+            for (int n = -1; n < COMPILES; n++) {
+                for (Map.Entry<String, String[]> way : ways.entrySet()) {
+                    remove(work.resolve("out/classes"));
+                    Files.createDirectories(work.resolve("out/classes"));
+                    List<String> command = command(jdk, way.getValue());
+                    command.addAll(List.of("-m", "jdk.compiler/com.sun.tools.javac.Main", "-d", "out/classes", "-cp", "out/classes", "-proc:none"));
+                    for (int i = 0; i < CLASSES; i++) {
+                        command.add("src/Generated" + i + ".java");
+                    }
+                    Timed run = Timed.run(work, cache("cache"), command);
+                    if (n >= 0) {
+                        runs.computeIfAbsent(way.getKey(), k -> new ArrayList<>()).add(run);
+                    }
+                }
+            }
+            double base = Timed.median(runs.get("no agent")).cpuMs();
+            for (String way : ways.keySet()) {
+                double cpu = Timed.median(runs.get(way)).cpuMs();
+                say("| %d | %s | %.0f | %+.0f ms, %+.1f %% |\n", jdk.feature(), way, cpu, cpu - base, (cpu / base - 1) * 100);
+            }
+        }
+    }
+
+    private void access() throws Exception {
+        say("\n### Allowed accesses, median operation, mean of %d rounds\n\n| JDK | access | depth | without ns | with klock ns | added ns | added | allocated B: without | with |\n"
+                + "|---|---|---|---|---|---|---|---|---|\n", ROUNDS);
+        for (Jdk jdk : Jdks.all()) {
+            for (String name : CHECKS) {
+                compare(jdk, "Checks." + name, null);
+            }
+            for (String name : ACCESSES) {
+                compare(jdk, "Accesses." + name, "5");
+            }
+            for (String name : DEEP) {
+                compare(jdk, "Accesses." + name, "150");
+            }
+        }
+    }
+
+    private void compare(Jdk jdk, String benchmark, String depth) throws Exception {
+        Score without = new Score();
+        Score with = new Score();
+        for (int n = 0; n < ROUNDS; n++) {
+            jmh(jdk, benchmark, depth, without);
+            jmh(jdk, benchmark, depth, with, "-javaagent:" + KlockJar.path());
+        }
+        double added = with.ns() - without.ns();
+        // the check alone has nothing to be a part of
+        String part = depth == null ? "" : String.format(Locale.ROOT, "%+.1f %%", 100 * added / without.ns());
+        say("| %d | %s | %s | %.0f | %.0f | %+.0f | %s | %.0f | %.0f |\n", jdk.feature(), benchmark, depth == null ? "" : depth, without.ns(),
+                with.ns(), added, part, without.bytes(), with.bytes());
+    }
+
+    /** JMH without its own fork, which would need a socket that no manifest declares: each run is a JVM of ours. */
+    private void jmh(Jdk jdk, String benchmark, String depth, Score score, String... agent) throws Exception {
+        List<String> command = command(jdk, agent);
+        command.addAll(List.of("--add-exports", "java.base/sun.nio.fs=ALL-UNNAMED", "-Djmh.ignoreLock=true", "-Djmh.blackhole.autoDetect=false", "-cp",
+                System.getProperty("java.class.path"), "org.openjdk.jmh.Main", "-f", "0", "-wi", "5", "-w", "500ms", "-i", "8", "-r", "500ms",
+                "-prof", "gc", "-rf", "csv", "-rff", "out/result.csv"));
+        if (depth != null) {
+            command.addAll(List.of("-p", "depth=" + depth));
+        }
+        command.add("bench\\." + benchmark.replace(".", "\\.") + "$");
+        Path result = work.resolve("out/result.csv");
+        Files.deleteIfExists(result);
+        Timed.run(work, cache("cache"), command);
+        score.add(Files.readAllLines(result));
+    }
+
+    /** The sums of several results of one benchmark. */
+    private static final class Score {
+        private final Map<String, Double> sums = new TreeMap<>();
+        private int results;
+
+        void add(List<String> csv) {
+            for (String line : csv.subList(1, csv.size())) {
+                String[] cells = line.replace("\"", "").split(",");
+                String kind = cells[0].contains(":") ? cells[0].substring(cells[0].indexOf(':') + 1) : "";
+                // half of all operations were as fast as this or faster: the mean would tell of the machine's other work
+                sums.merge(kind.endsWith("p0.50") ? "median" : kind.replace("·", ""), Double.parseDouble(cells[4]), Double::sum);
+            }
+            results++;
+        }
+
+        double ns() {
+            return sums.get("median") / results;
+        }
+
+        double bytes() {
+            return sums.getOrDefault("gc.alloc.rate.norm", 0.0) / results;
+        }
+    }
+
+    private void say(String format, Object... values) {
+        String text = String.format(Locale.ROOT, format, values);
+        report.append(text);
+        System.out.print(text);
+        System.out.flush();
+    }
+
+    private static void remove(Path tree) throws IOException {
+        if (!Files.exists(tree)) {
+            return;
+        }
+        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path directory, IOException failure) throws IOException {
+                Files.delete(directory);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

@@ -1,0 +1,108 @@
+package dev.klock.sandbox.backup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.sandbox.jvm.Child;
+import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.launch.Workspace;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What people do with a session that is over: look at it, undo it, throw its images away. */
+class UndoTest {
+    private static final String JDKS = "dev.klock.sandbox.jvm.Jdks#each";
+
+    @TempDir
+    Path directory;
+
+    private Workspace worked(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = workspace.watched(jdk, "", "write w/out/made new", "write w/out/a second", "delete w/out/b").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        return workspace;
+    }
+
+    private Outcome verb(Jdk jdk, String... words) {
+        return Child.on(jdk).in(directory).verb(words).run();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void undo_ofAWholeSession_putsEverythingBack(Jdk jdk) {
+        String before = Workspace.in(directory).tree().visible();
+        Workspace workspace = worked(jdk);
+
+        Outcome dry = verb(jdk, "undo", "--dry-run");
+        assertThat(dry.out()).as(dry.toString()).contains("would be undone: 2 restored").contains("1 removed");
+        assertThat(workspace.tree().visible()).isNotEqualTo(before);
+
+        Outcome outcome = verb(jdk, "undo");
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void undo_ofOnePath_leavesTheOthers(Jdk jdk) throws IOException {
+        Workspace workspace = worked(jdk);
+
+        Outcome outcome = verb(jdk, "undo", "w/out/a");
+
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(Files.readString(workspace.root().resolve("w/out/a"))).isEqualTo("first of w/out/a\n");
+        assertThat(workspace.root().resolve("w/out/made")).exists();
+        assertThat(workspace.root().resolve("w/out/b")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C32")
+    @Tag("FIELD-H22")
+    void undo_ofWhatOthersChangedSince_refusesWith4AndForceKeepsBoth(Jdk jdk) throws IOException {
+        Workspace workspace = worked(jdk);
+        Path a = workspace.root().resolve("w/out/a");
+        Files.writeString(a, "by hand\n");
+
+        Outcome refused = verb(jdk, "undo");
+        assertThat(refused.exit()).as(refused.toString()).isEqualTo(4);
+        assertThat(Files.readString(a)).isEqualTo("by hand\n");
+        assertThat(workspace.root().resolve("w/out/made")).doesNotExist();
+
+        Outcome forced = verb(jdk, "undo", "--force");
+        assertThat(forced.exit()).as(forced.toString()).isZero();
+        assertThat(Files.readString(a)).isEqualTo("first of w/out/a\n");
+        String kept = forced.out().replaceAll("(?s).*what was there is kept\\), the image is in (\\S+).*", "$1");
+        assertThat(Files.readString(Path.of(kept))).isEqualTo("by hand\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void diff_ofASession_isUnifiedAndInJson(Jdk jdk) {
+        Workspace workspace = worked(jdk);
+        String a = workspace.root().resolve("w/out/a").toString();
+
+        assertThat(verb(jdk, "diff").out()).contains("created " + workspace.root() + "/w/out/made", "deleted " + workspace.root() + "/w/out/b",
+                "--- a" + a + "\n+++ b" + a + "\n@@ -1,1 +1,1 @@\n-first of w/out/a\n+second\n");
+        assertThat(verb(jdk, "diff", "--json", "w/out/a").out()).contains("\"change\" : \"changed\"").doesNotContain("made");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void prune_removesWhatIsOverAndNeverWhatCrashed(Jdk jdk) {
+        Workspace workspace = worked(jdk);
+        workspace.watched(jdk, "", "write w/out/ready now", "sleep 60000").killedWhen(workspace.root().resolve("w/out/ready"), java.time.Duration.ZERO);
+
+        Outcome outcome = verb(jdk, "backups", "prune", "--older-than", "0");
+
+        assertThat(outcome.out()).as(outcome.toString()).contains("removed straying,").doesNotContain("straying-2");
+        assertThat(workspace.root().resolve(".klock/backups/straying")).doesNotExist();
+        assertThat(workspace.root().resolve(".klock/backups/straying-2")).exists();
+        assertThat(verb(jdk, "sessions").out()).contains("crashed, recover is due");
+    }
+}

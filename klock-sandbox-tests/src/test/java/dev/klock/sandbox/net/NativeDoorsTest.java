@@ -1,0 +1,144 @@
+package dev.klock.sandbox.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Jdks;
+import dev.klock.sandbox.jvm.Outcome;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Ways round the JDK: native code, agents, and the VM told to write files. */
+@Tag("K6-1")
+@Tag("K6-7")
+class NativeDoorsTest {
+    private static final String JDKS = "dev.klock.sandbox.jvm.Jdks#each";
+
+    @TempDir
+    Path directory;
+
+    private Steps steps(Jdk jdk, String... lines) {
+        return new Steps(jdk, directory, NativeSteps.class).declaring(lines);
+    }
+
+    private Path real(String name) throws IOException {
+        return directory.toRealPath().resolve(name);
+    }
+
+    private Path library(Jdk jdk) throws IOException {
+        return Files.copy(jdk.home().resolve("lib/libprefs.so"), real("libown.so"));
+    }
+
+    private static void denied(Map<String, String> results, String step, String triple) {
+        assertThat(results.get(step)).as(step).contains("ScopeViolationError").contains("Agent attempted " + triple + " but ");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-B05")
+    @Tag("FIELD-B08")
+    void library_declaredAndNot_isLoadedAndStopped(Jdk jdk) throws IOException {
+        Path library = library(jdk);
+        String[] loads = {"load " + library, "runtime-load " + library};
+        Steps declared = steps(jdk, "CONSUMES NATIVE:" + library);
+        assertThat(declared.watched("block", loads[0]).values()).containsExactly("loaded");
+        // to look whether it is there takes a right on the file or on the library
+        Map<String, String> results = steps(jdk, "CONSUMES FILE:" + directory.toRealPath() + "/**").watched("block", loads);
+        denied(results, loads[0], "CONSUMES on NATIVE:" + library);
+        denied(results, loads[1], "CONSUMES on NATIVE:" + library);
+        String[] quirks = {"load rel.so", "load-library no-such-library"};
+        assertThat(steps(jdk).watched("block", quirks)).isEqualTo(steps(jdk).bare(quirks));
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.net.NativeDoorsTest#withForeignFunctions")
+    @Tag("FIELD-B05")
+    void foreignFunction_declaredAndNot_isLinkedAndStopped(Jdk jdk) throws IOException {
+        Path library = library(jdk);
+        String[] ways = {"link", "symbols " + library, "symbols libc.so.6"};
+        Map<String, String> results = steps(jdk, "CONSUMES FILE:" + directory.toRealPath() + "/**").watched("block", ways);
+        denied(results, "link", "CONSUMES on NATIVE:ffm");
+        denied(results, "symbols " + library, "CONSUMES on NATIVE:" + library);
+        denied(results, "symbols libc.so.6", "CONSUMES on NATIVE:ffm");
+        Steps declared = steps(jdk, "CONSUMES NATIVE:ffm", "CONSUMES NATIVE:" + library);
+        assertThat(declared.watched("block", ways)).isEqualTo(declared.bare(ways));
+    }
+
+    static List<Jdk> withForeignFunctions() {
+        return Jdks.from(22);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-B01")
+    @Tag("FIELD-B03")
+    @Tag("FIELD-B07")
+    void file_writtenByTheVm_isTheProgramsWherePut(Jdk jdk) throws IOException {
+        Path ok = Files.createDirectory(real("ok"));
+        Path no = Files.createDirectory(real("no"));
+        Map<String, String> wanted = new LinkedHashMap<>();
+        wanted.put("heap %s/a.hprof", "dumped true");
+        if (jdk.feature() >= 21) {
+            wanted.put("threads %s/t.txt", "dumped true");
+        }
+        wanted.put("flag HeapDumpPath %s/oom.hprof", "set");
+        wanted.put("command vmLog output=%s/vm.log what=gc", "answered");
+        wanted.put("command vmLog output=file=%s/vm2.log what=gc", "answered");
+        wanted.put("command jfrStart filename=%s/start.jfr", "answered true");
+        wanted.put("record %s/r.jfr", "recorded true");
+        wanted.put("record-to %s/s.jfr", "recorded true");
+        String[] allowed = wanted.keySet().stream().map(step -> step.formatted(ok)).toArray(String[]::new);
+        String[] denied = wanted.keySet().stream().map(step -> step.formatted(no)).toArray(String[]::new);
+        Steps steps = steps(jdk, "PROVIDES FILE:" + ok + "/*");
+        Map<String, String> results = steps.watched("block", allowed);
+        wanted.forEach((step, result) -> assertThat(results.get(step.formatted(ok))).as(step).startsWith(result));
+        Map<String, String> stopped = steps.watched("block", denied);
+        stopped.forEach((step, result) -> assertThat(result).as(step).contains("ScopeViolationError").contains("FILE:" + no + "/"));
+        try (Stream<Path> left = Files.list(no)) {
+            assertThat(left).isEmpty();
+        }
+        Map<String, String> telling = steps.watched("block", "plain-command vmVersion", "command vmFlags", "command threadPrint", "command gcClassHistogram",
+                "describe", "flag PrintConcurrentLocks true");
+        assertThat(telling.values()).as(telling.toString()).allMatch(result -> result.matches("answered true|some true|set"));
+        Outcome outcome = steps.outcome("mode=block,denials.limit=100", "record " + ok + "/again.jfr");
+        assertThat(outcome.log().decided("deny")).as("the recorder's own directory is not the program's: %s", outcome)
+                .noneMatch(record -> record.path("resource").asText().matches(".*/[0-9]{4}_[0-9]{2}_[0-9]{2}_.*"));
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-C20")
+    @Tag("FIELD-C07")
+    void agentAfterKlock_undeclared_doesNotComeIn(Jdk jdk) throws IOException {
+        Path jar = real("late.jar");
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Agent-Class", LateAgent.class.getName());
+        try (OutputStream file = Files.newOutputStream(jar); JarOutputStream out = new JarOutputStream(file, manifest)) {
+            out.finish();
+        }
+        String java = jdk.java().toRealPath().toString();
+        String[] child = {"{predicate: PROVIDES, resource: \"PROCESS:" + java + "\", effects: []}", "CONSUMES NATIVE:agent"};
+        Map<String, String> results = steps(jdk, child[0]).watched("block", "late-agent " + jar, "command jvmtiAgentLoad " + jar, "attach", "attach 1");
+        assertThat(results.get("late-agent " + jar)).isEqualTo("attacher ended true, agent null");
+        denied(results, "command jvmtiAgentLoad " + jar, "CONSUMES on NATIVE:agent");
+        denied(results, "attach", "MUTATES on PROCESS:" + java);
+        assertThat(results.get("attach 1")).contains("ScopeViolationError").contains("MUTATES on PROCESS:");
+        assertThat(steps(jdk, child).watched("block", "late-agent " + jar).values()).containsExactly("attacher ended true, agent is here");
+        Outcome strict = steps(jdk, child[0]).strict("late-agent " + jar);
+        assertThat(strict.exit()).as(strict.toString()).isEqualTo(108);
+    }
+}

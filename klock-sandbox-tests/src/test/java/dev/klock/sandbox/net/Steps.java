@@ -1,0 +1,76 @@
+package dev.klock.sandbox.net;
+
+import dev.klock.sandbox.jvm.Child;
+import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Outcome;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Runs a subject's steps in a child and reads what came of each. */
+final class Steps {
+    private final Jdk jdk;
+    private final Path directory;
+    private final Class<?> subject;
+    private String scope = "";
+    private String[] jvm = {};
+
+    Steps(Jdk jdk, Path directory, Class<?> subject) {
+        this.jdk = jdk;
+        this.directory = directory;
+        this.subject = subject;
+    }
+
+    /** The manifest's lines, each a list entry of YAML. */
+    Steps declaring(String... lines) {
+        StringBuilder text = new StringBuilder();
+        for (String line : lines) {
+            text.append("  - ").append(line).append('\n');
+        }
+        scope = text.toString();
+        return this;
+    }
+
+    /** Further arguments for the JVM. */
+    Steps jvm(String... arguments) {
+        jvm = arguments;
+        return this;
+    }
+
+    /** Without klock. */
+    Map<String, String> bare(String... steps) {
+        return results(child(steps).run(), steps);
+    }
+
+    /** In a mode that goes on after a denial. */
+    Map<String, String> watched(String mode, String... steps) {
+        return results(outcome("mode=" + mode + ",denials.limit=10000", steps), steps);
+    }
+
+    Outcome strict(String... steps) {
+        return outcome("", steps);
+    }
+
+    Outcome outcome(String options, String... steps) {
+        String head = "ver: \"1.0\"\nagent_id: tester\nscope:" + (scope.isEmpty() ? " []\n" : "\n");
+        return child(steps).klock(options).manifest(head + scope).run();
+    }
+
+    private Child child(String... steps) {
+        Child child = Child.on(jdk).in(directory).main(subject, steps).env("SECRET", "s3cret").env("DECLARED", "known")
+                .jvm(jvm);
+        return jdk.feature() >= 22 ? child.jvm("--enable-native-access=ALL-UNNAMED") : child;
+    }
+
+    private static Map<String, String> results(Outcome outcome, String[] steps) {
+        Map<String, String> results = new LinkedHashMap<>();
+        List<String> lines = outcome.out().lines().toList();
+        for (String step : steps) {
+            String result = lines.stream().filter(line -> line.startsWith(step + ": ")).findFirst()
+                    .orElseThrow(() -> new AssertionError("no result of " + step + ": " + outcome));
+            results.put(step, result.substring(step.length() + 2));
+        }
+        return results;
+    }
+}
