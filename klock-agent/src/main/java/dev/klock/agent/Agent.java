@@ -36,6 +36,7 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.FileSystems;
+import java.nio.file.InvalidPathException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -75,6 +76,10 @@ public final class Agent {
         } catch (UsageException e) {
             Stderr.announce(e.getMessage());
             Runtime.getRuntime().halt(UsageException.EXIT_CODE);
+        } catch (InvalidPathException e) {
+            Stderr.announce("this locale cannot write the path " + e.getInput() + " (sun.jnu.encoding is "
+                    + System.getProperty("sun.jnu.encoding") + "); start with LC_ALL=C.UTF-8 or another UTF-8 locale");
+            Runtime.getRuntime().halt(UsageException.EXIT_CODE);
         }
     }
 
@@ -107,6 +112,7 @@ public final class Agent {
         Session session = new Session(launch, agentId, claim.id(), log, backups, fence);
         backups.restoredAfterCrash(mode == Mode.STRICT);
         Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
+        session.keeps(images);
         Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
         Observer observer = new Observer(files, names, resolver, targets,
                 manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,

@@ -10,6 +10,11 @@ final class Children {
     private Children() {
     }
 
+    /** Whether any process that this JVM started, or one of theirs, is running. */
+    static boolean any() {
+        return ProcessHandle.current().descendants().anyMatch(ProcessHandle::isAlive);
+    }
+
     /** Ends all descendants by force, again until none is left (a child may start another meanwhile) or half a second has passed. */
     static void end() {
         for (int round = 0; round < ROUNDS; round++) {

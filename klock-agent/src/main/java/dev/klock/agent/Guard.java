@@ -10,10 +10,17 @@ import dev.klock.agent.log.Stderr;
 final class Guard extends Thread {
     /** How long an abort waits for operations of the program that are under way, before it says so and goes on. */
     static final long QUIET_NS = 10_000_000_000L;
-    private static final long TICK_MS = 200;
+    /** How long a name that another process leads elsewhere may still be read by its old meaning. */
+    private static final long TICK_MS = 50;
+    /** The log is brought to disk at every fourth tick. */
+    private static final int FLUSH_TICKS = 4;
+    private static final int WIND_TRIES = 20;
+    private static final int RESERVE_BYTES = 4 << 20;
 
     private final Session session;
     private final Object lock = new Object();
+    /** Given up when the session must be wound up, which takes memory that the program may have used up. */
+    private volatile byte[] reserve = new byte[RESERVE_BYTES];
 
     Guard(Session session) {
         super(null, null, "klock", 0, false);
@@ -25,35 +32,63 @@ final class Guard extends Thread {
     @Override
     public void run() {
         session.observer().enter();
-        while (true) {
-            synchronized (lock) {
-                if (!session.isStopping()) {
-                    try {
-                        lock.wait(TICK_MS);
-                    } catch (InterruptedException e) {
-                        // the program interrupts threads it does not know; the guard goes on
-                    }
-                }
-            }
-            if (session.isStopping()) {
-                halt();
-            }
+        for (int ticks = 1; true; ticks++) {
             try {
-                session.tick();
+                rest();
+                if (session.isStopping()) {
+                    halt();
+                }
+                session.observer().forgetNames();
+                if (ticks % FLUSH_TICKS == 0) {
+                    session.tick();
+                }
             } catch (Throwable e) {
-                Stderr.error("the log could not be written: " + e);
+                // out of memory, most likely, and it is the program's memory: whatever it is, this thread goes on; even the first use of
+                // a string constant takes memory
+                try {
+                    complain("klock's thread", e);
+                } catch (Throwable silenced) {
+                    continue;
+                }
             }
         }
     }
 
+    private void rest() {
+        synchronized (lock) {
+            if (!session.isStopping()) {
+                try {
+                    lock.wait(TICK_MS);
+                } catch (InterruptedException e) {
+                    // the program interrupts threads it does not know; the guard goes on
+                }
+            }
+        }
+    }
+
+    /** Winds the session up and halts the JVM; out of memory, it tries again while the program's threads die of the same. */
     private void halt() {
+        reserve = null;
         int code = Session.EXIT_ABORTED;
+        for (int tries = 0; tries < WIND_TRIES; tries++) {
+            try {
+                code = session.wind();
+                break;
+            } catch (OutOfMemoryError e) {
+                pause(TICK_MS);
+            } catch (Throwable e) {
+                complain("the session could not be wound up; its images are kept, finish with: java -jar klock.jar recover", e);
+                break;
+            }
+        }
+        Runtime.getRuntime().halt(code);
+    }
+
+    private static void complain(String what, Throwable cause) {
         try {
-            code = session.wind();
-        } catch (Throwable e) {
-            Stderr.error("the session could not be wound up: " + e + "; its images are kept, finish with: java -jar klock.jar recover");
-        } finally {
-            Runtime.getRuntime().halt(code);
+            Stderr.error(what + ": " + cause);
+        } catch (Throwable silenced) {
+            // not even memory for a message
         }
     }
 
@@ -66,7 +101,11 @@ final class Guard extends Thread {
     /** Parks the calling thread for good: the guard is about to halt the JVM. */
     void await() {
         while (true) {
-            pause(1000);
+            try {
+                pause(1000);
+            } catch (Throwable outOfMemory) {
+                continue;
+            }
         }
     }
 

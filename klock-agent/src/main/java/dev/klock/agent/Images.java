@@ -69,10 +69,75 @@ final class Images implements PreImages {
         backups.left(path, fd);
     }
 
+    /** What a child may be changing: {@code depth} as in {@link Backups#leftTree(byte[], int)}. */
+    private static final class Reach {
+        final byte[] path;
+        final int depth;
+        final boolean declared;
+        /** What {@link #children} opened below it. */
+        final List<byte[]> below;
+
+        Reach(byte[] path, int depth, boolean declared, List<byte[]> below) {
+            this.path = path;
+            this.depth = depth;
+            this.declared = declared;
+            this.below = below;
+        }
+    }
+
+    /** Told what children did, once they are over. */
+    interface Differences {
+        /** @param declared whether the child's {@code effects:} cover it; else it came with the working directory */
+        void differs(Backups.Change change, boolean declared);
+    }
+
+    private final List<Reach> reaches = new ArrayList<>();
+    private Session session;
+
+    void settledBy(Session newSession) {
+        session = newSession;
+    }
+
+    /** Places that children may be changing; 0 as a rule. */
+    int openToChildren() {
+        synchronized (reaches) {
+            return reaches.size();
+        }
+    }
+
+    /** The children are over that were started before the first {@code count} places were opened to them (K6-7). */
+    void childrenOver(int count, Differences differences) {
+        List<Reach> over;
+        synchronized (reaches) {
+            List<Reach> first = reaches.subList(0, Math.min(count, reaches.size()));
+            over = new ArrayList<>(first);
+            first.clear();
+        }
+        for (int i = 0; i < over.size(); i++) {
+            Reach reach = over.get(i);
+            List<Backups.Change> changes = backups.leftTree(reach.path, reach.depth);
+            for (int j = 0; j < reach.below.size(); j++) {
+                backups.left(reach.below.get(j));
+            }
+            for (int j = 0; j < changes.size(); j++) {
+                differences.differs(changes.get(j), reach.declared);
+            }
+        }
+    }
+
+    private void reach(byte[] path, int depth, boolean declared, List<byte[]> below) {
+        synchronized (reaches) {
+            reaches.add(new Reach(path, depth, declared, below));
+        }
+    }
+
     @Override
     public void beforeChild(byte[] program, byte[] directory, List<Line> effects) throws IOException {
+        // what an earlier child left is its own difference, and nothing that was there before this one
+        session.settleChildren(1);
         if (effects == null) {
-            beforeTree(directory);
+            backups.imageTree(directory, maxFiles, maxBytes);
+            reach(directory, Integer.MAX_VALUE, false, new ArrayList<>());
             return;
         }
         for (int i = 0; i < effects.size(); i++) {
@@ -85,13 +150,15 @@ final class Images implements PreImages {
             switch (real.form()) {
                 case EXACT:
                     before(path);
+                    reach(path, 0, true, new ArrayList<>());
                     break;
                 case CHILDREN:
                     before(path);
-                    children(path);
+                    reach(path, 1, true, children(path));
                     break;
                 default:
                     beforeTree(path);
+                    reach(path, Integer.MAX_VALUE, true, new ArrayList<>());
                     break;
             }
         }
@@ -101,12 +168,16 @@ final class Images implements PreImages {
         return Names.bytes(Names.ofText(real.path()));
     }
 
-    private void children(byte[] directory) throws IOException {
+    private List<byte[]> children(byte[] directory) throws IOException {
+        List<byte[]> below = new ArrayList<>();
         File[] entries = files.path(directory).toFile().listFiles();
         if (entries != null) {
             for (File entry : entries) {
-                before(files.name(entry.toPath()));
+                byte[] name = files.name(entry.toPath());
+                before(name);
+                below.add(name);
             }
         }
+        return below;
     }
 }

@@ -117,12 +117,12 @@ final class Leases implements Health, SessionListener {
 
     @Override
     public boolean isAlive() {
-        return !session.ended();
+        return !session.hasEnded();
     }
 
     @Override
     public void leaseLost(Lease lease) {
-        if (!session.ended()) {
+        if (!session.hasEnded()) {
             Stderr.error("the lease on " + lease.resource() + " was lost: its time ran out while the program was paused, or it was revoked; "
                     + "changes made so far are kept");
             session.stop("lease-lost", Session.EXIT_LEASE_LOST);

@@ -79,6 +79,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private volatile String stopReason;
     private volatile int stopCode;
     private Leases leases;
+    private Images images;
     private Observer observer;
     private Targets targets;
 
@@ -102,6 +103,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         targets = newTargets;
     }
 
+    void keeps(Images newImages) {
+        images = newImages;
+        newImages.settledBy(this);
+    }
+
     void holds(Leases newLeases) {
         leases = newLeases;
     }
@@ -117,15 +123,24 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     // ---- verdicts
 
+    /** {@link #ended} without the wait. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Where a session is over because the program has ended, a thread of its that still works waits here for the JVM's last moment. */
     @Override
     public boolean ended() {
+        if (ended && state.get() == OVER) {
+            guard.await();
+        }
         return ended;
     }
 
     @Override
     public boolean denied(Denial denial) {
         boolean stops = mode.denies() || denial.isProtected();
-        if (ended) {
+        if (ended()) {
             return stops;
         }
         telling.incrementAndGet();
@@ -181,8 +196,13 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         for (int i = 0; i < nearest.length; i++) {
             near.add(scopeLines.get(nearest[i]));
         }
-        return Messages.violation(denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
+        String message = Messages.violation(denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
                 near, launch.manifest() == null ? null : launch.manifest().file());
+        if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
+            // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
+            message += "\n  or say in its PROVIDES line what the program may touch: effects: [], for nothing";
+        }
+        return message;
     }
 
     @Override
@@ -258,6 +278,17 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (Thread.currentThread() == guard) {
             return;
         }
+        if (state.get() == OPEN && images.openToChildren() > 0) {
+            observer.enter();
+            try {
+                if (Children.any()) {
+                    Stderr.warn("a child of the program is still running; what it changes from here on is not covered");
+                }
+                childrenOver(Integer.MAX_VALUE);
+            } finally {
+                observer.leave();
+            }
+        }
         if (!state.compareAndSet(OPEN, OVER)) {
             if (state.get() == STOPPING) {
                 guard.await();
@@ -296,6 +327,34 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     void tick() {
         log.flush();
         backups.flush();
+        settleChildren(0);
+    }
+
+    /**
+     * If the children started so far are over, looks at what they did. {@code own}: operations of the calling thread that are under way.
+     * In this order: whatever start opened a place by now is over, and its child can be seen, once no other operation is under way.
+     */
+    void settleChildren(int own) {
+        int open = images.openToChildren();
+        if (open > 0 && observer.inMutation() == own && !Children.any()) {
+            childrenOver(open);
+        }
+    }
+
+    /** Compares what children could change with what it was, records the differences, and stops at one that is out of scope (K6-7). */
+    private void childrenOver(int count) {
+        observer.childEnded();
+        images.childrenOver(count, new Images.Differences() {
+            @Override
+            public void differs(Backups.Change change, boolean declared) {
+                Session.this.differs(change, declared);
+            }
+        });
+    }
+
+    private void differs(Backups.Change change, boolean declared) {
+        observer.childDid(change.path(), !change.existed() ? Predicate.PROVIDES : change.exists() ? Predicate.MUTATES : Predicate.DELETES,
+                declared);
     }
 
     /** Called by the guard once the session is stopping: everything up to, but not including, the halt. Answers the exit code. */
@@ -303,6 +362,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         int code = stopCode;
         Children.end();
         boolean quiet = awaitQuiet();
+        // one whose start was under way
+        Children.end();
+        childrenOver(Integer.MAX_VALUE);
         RollbackReport report = null;
         if (code == EXIT_LEASE_LOST) {
             try {

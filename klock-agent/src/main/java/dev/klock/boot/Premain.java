@@ -33,6 +33,10 @@ public final class Premain {
 
     private static void start(String arguments, Instrumentation instrumentation) {
         try {
+            if (isThere()) {
+                say("klock is in this JVM already: -javaagent:klock.jar stands twice (look into JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS)");
+                Runtime.getRuntime().halt(2);
+            }
             File jar = jar();
             IsolatedLoader loader = new IsolatedLoader(new JarFile(jar));
             Throwable failure = loader.entrance().apply(new Object[] {arguments, jar, instrumentation});
@@ -48,16 +52,30 @@ public final class Premain {
         return new File(Premain.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     }
 
-    private static void fail(Throwable cause) {
+    /** Whether an earlier entry has defined klock's shared types. */
+    private static boolean isThere() {
         try {
-            StringBuilder line = new StringBuilder("klock: cannot start, so the program is not started: ").append(cause);
-            for (StackTraceElement frame : cause.getStackTrace()) {
-                line.append("\n    at ").append(frame);
-            }
-            new FileOutputStream(FileDescriptor.err).write(line.append('\n').toString().getBytes(StandardCharsets.UTF_8));
+            Class.forName("dev.klock.bridge.Hooks", false, null);
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    private static void fail(Throwable cause) {
+        StringBuilder line = new StringBuilder("cannot start, so the program is not started: ").append(cause);
+        for (StackTraceElement frame : cause.getStackTrace()) {
+            line.append("\n    at ").append(frame);
+        }
+        say(line.toString());
+        Runtime.getRuntime().halt(1);
+    }
+
+    private static void say(String text) {
+        try {
+            new FileOutputStream(FileDescriptor.err).write("klock: ".concat(text).concat("\n").getBytes(StandardCharsets.UTF_8));
         } catch (Throwable ignored) {
             // nothing is left to tell it with
         }
-        Runtime.getRuntime().halt(1);
     }
 }

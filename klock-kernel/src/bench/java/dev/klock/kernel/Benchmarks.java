@@ -11,7 +11,7 @@ import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.options.CommandLineOptions;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
-/** Runs the benchmarks and prints them as a table. Takes JMH's own arguments, such as {@code acquireRelease -p live=1000}. */
+/** Runs the benchmarks and prints them as a table: processor time and bytes allocated per operation. Takes JMH's own arguments, such as {@code acquireRelease -p live=1000}. */
 public final class Benchmarks {
     private Benchmarks() {}
 
@@ -20,6 +20,7 @@ public final class Benchmarks {
         Collection<RunResult> results = new Runner(new OptionsBuilder()
                         .parent(new CommandLineOptions(args))
                         .addProfiler(GCProfiler.class)
+                        .addProfiler(CpuProfiler.class)
                         .shouldFailOnError(true)
                         .build())
                 .run();
@@ -28,9 +29,15 @@ public final class Benchmarks {
             String name = r.getParams().getBenchmark();
             name = name.substring(name.lastIndexOf('.') + 1);
             String live = r.getParams().getParam("live");
-            double ns = r.getPrimaryResult().getScore();
+            String rules = r.getParams().getParam("rules");
+            if (rules != null) {
+                name += ", " + rules + " rules";
+            }
+            // a single shot is set up on the same thread, so only its clock time is its own
+            boolean isShot = name.equals("expire");
+            double ns = (isShot ? r.getPrimaryResult() : r.getSecondaryResults().get(CpuProfiler.CPU)).getScore();
             Result<?> bytes = r.getSecondaryResults().get("gc.alloc.rate.norm");
-            if (name.equals("expire")) {
+            if (isShot) {
                 // for one of them
                 name = "expire, each of 100 000";
                 ns /= ExpireBenchmark.LEASES;

@@ -370,55 +370,76 @@ public final class EmbeddedKernel implements AutoCloseable {
             ArrayList<Notice> tell = new ArrayList<>();
             ArrayList<EmbeddedSession> beat = new ArrayList<>();
             while (true) {
-                lock.lock();
                 try {
-                    while (notices.isEmpty() && !closed) {
-                        long wake = wakeNanos();
-                        long left = wake - nanos();
-                        if (left <= 0) {
-                            break;
-                        }
-                        keeperWakesNanos = wake;
-                        work.awaitNanos(left);
-                    }
-                    if (closed && notices.isEmpty()) {
+                    if (!round(tell, beat)) {
                         return;
                     }
-                    for (EmbeddedSession s : sessions.values()) {
-                        if (nanos() - s.nextBeatNanos >= 0) {
-                            beat.add(s);
-                            long everyMs = s.shortestTtlMs == 0 ? 60_000 : Math.max(1, s.shortestTtlMs / 3);
-                            s.nextBeatNanos = nanos() + everyMs * 1_000_000;
-                        }
-                    }
-                } catch (InterruptedException e) {
-                    // nobody interrupts this thread for a reason of ours
-                } finally {
-                    lock.unlock();
+                } catch (Throwable t) {
+                    // out of memory, most likely, and it is the program's memory: leases are renewed for as long as the program lives
+                    pause();
                 }
-                for (int i = 0; i < beat.size(); i++) {
-                    EmbeddedSession s = beat.get(i);
-                    if (isAlive(s.health)) {
-                        Outcome out = perform(new Command.Heartbeat(s.key, null));
-                        if (out.isRefused() && out.refusal().code() != Refusal.Code.SESSION_ENDED) {
-                            stop(s);
-                        }
-                    }
-                }
-                beat.clear();
-                lock.lock();
-                try {
-                    apply(new Command.Expire());
-                    tell.addAll(notices);
-                    notices.clear();
-                } finally {
-                    lock.unlock();
-                }
-                for (int i = 0; i < tell.size(); i++) {
-                    tell(tell.get(i));
-                }
-                tell.clear();
             }
+        }
+
+        private void pause() {
+            try {
+                Thread.sleep(100);
+            } catch (InterruptedException | Error e) {
+                // as above
+            }
+        }
+
+        /** Waits for something to do and does it; false once the kernel is closed. */
+        private boolean round(ArrayList<Notice> tell, ArrayList<EmbeddedSession> beat) {
+            lock.lock();
+            try {
+                while (notices.isEmpty() && !closed) {
+                    long wake = wakeNanos();
+                    long left = wake - nanos();
+                    if (left <= 0) {
+                        break;
+                    }
+                    keeperWakesNanos = wake;
+                    work.awaitNanos(left);
+                }
+                if (closed && notices.isEmpty()) {
+                    return false;
+                }
+                for (EmbeddedSession s : sessions.values()) {
+                    if (nanos() - s.nextBeatNanos >= 0) {
+                        beat.add(s);
+                        long everyMs = s.shortestTtlMs == 0 ? 60_000 : Math.max(1, s.shortestTtlMs / 3);
+                        s.nextBeatNanos = nanos() + everyMs * 1_000_000;
+                    }
+                }
+            } catch (InterruptedException e) {
+                // nobody interrupts this thread for a reason of ours
+            } finally {
+                lock.unlock();
+            }
+            for (int i = 0; i < beat.size(); i++) {
+                EmbeddedSession s = beat.get(i);
+                if (isAlive(s.health)) {
+                    Outcome out = perform(new Command.Heartbeat(s.key, null));
+                    if (out.isRefused() && out.refusal().code() != Refusal.Code.SESSION_ENDED) {
+                        stop(s);
+                    }
+                }
+            }
+            beat.clear();
+            lock.lock();
+            try {
+                apply(new Command.Expire());
+                tell.addAll(notices);
+                notices.clear();
+            } finally {
+                lock.unlock();
+            }
+            for (int i = 0; i < tell.size(); i++) {
+                tell(tell.get(i));
+            }
+            tell.clear();
+            return true;
         }
 
         private void stop(EmbeddedSession s) {

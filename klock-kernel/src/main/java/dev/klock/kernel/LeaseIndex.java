@@ -75,11 +75,14 @@ final class LeaseIndex {
     /** Lists of claims by predicate; one record for each form. */
     private static final int LISTS = 11;
 
-    private static final int NODE = 16;
+    /** Kinds of record; a directory's is its SLOT_BITS. */
+    private static final int NODES = 0;
+
+    private static final int HEADS = 1;
 
     private static final int SHORT_NAME = 16;
     private static final int LENGTH_BITS = 0x7FFF;
-    /** The name is a part of a path in {@link #texts}, from the offset in TEXT on. */
+    /** The name is a part of a path: TEXT is where it begins there, the next int the path's number in {@link #texts}. */
     private static final int LONG = 0x8000;
     /** A first name without a slash in front, which is another thing than one with. */
     private static final int BARE = 0x10000;
@@ -126,13 +129,15 @@ final class LeaseIndex {
 
     private final int seed;
     private final long longSeed;
-    private final Slab nodes = new Slab(NODE);
-    private final Slab lists = new Slab(8);
-    /** Directories by SLOT_BITS. */
-    private final Slab[] dirs = new Slab[28];
+    private final Slab slab = new Slab(units());
 
-    /** Paths that hold the long names, by node. */
-    private String[] texts = new String[64];
+    /** Paths that hold the long names, by the numbers that nodes have for them. */
+    private String[] texts = new String[16];
+
+    private int[] freeTexts = new int[16];
+    private int freeTextCount;
+    private int usedTexts;
+
     /** All claims by the number that lists know them by. */
     private Claim[] claims = new Claim[64];
 
@@ -164,9 +169,17 @@ final class LeaseIndex {
     LeaseIndex(int seed) {
         this.seed = seed | 1;
         this.longSeed = seed * 0x9E3779B97F4A7C15L;
-        for (int bits = MIN_SLOT_BITS; bits < dirs.length; bits++) {
-            dirs[bits] = new Slab(SLOTS + (2 << bits));
+    }
+
+    /** The sizes of the slab's kinds of record. */
+    private static int[] units() {
+        int[] units = new int[28];
+        units[NODES] = 2;
+        units[HEADS] = 1;
+        for (int bits = MIN_SLOT_BITS; bits < units.length; bits++) {
+            units[bits] = SLOTS + (2 << bits) >> 3;
         }
+        return units;
     }
 
     int nodes() {
@@ -176,7 +189,7 @@ final class LeaseIndex {
     private int root(Space space, String scheme, boolean create) {
         int root = space.root(scheme);
         if (root == NONE && create) {
-            root = nodes.allocate();
+            root = slab.allocate(NODES);
             space.add(scheme, root);
         }
         return root;
@@ -196,7 +209,7 @@ final class LeaseIndex {
     }
 
     private int field(int node, int field) {
-        return nodes.chunk(node)[nodes.at(node) + field];
+        return slab.chunk(node)[Slab.at(node) + field];
     }
 
     /**
@@ -205,16 +218,20 @@ final class LeaseIndex {
      */
     private int step(int node, String path, int from) {
         scan(path, from);
-        int[] n = nodes.chunk(node);
-        int nodeAt = nodes.at(node);
+        return find(node, path, from);
+    }
+
+    /** {@link #step} when the segment has been scanned. */
+    private int find(int node, String path, int from) {
+        int[] n = slab.chunk(node);
+        int nodeAt = Slab.at(node);
         int record = n[nodeAt + DIR];
         if (record == NONE) {
             return NONE;
         }
-        int bits = n[nodeAt + SLOT_BITS];
-        int[] d = dirs[bits].chunk(record);
-        int slots = dirs[bits].at(record) + SLOTS;
-        int mask = (1 << bits) - 1;
+        int[] d = slab.chunk(record);
+        int slots = Slab.at(record) + SLOTS;
+        int mask = (1 << n[nodeAt + SLOT_BITS]) - 1;
         int h = hash;
         for (int slot = h & mask; ; slot = slot + 1 & mask) {
             int child = d[slots + 2 * slot + 1];
@@ -263,13 +280,13 @@ final class LeaseIndex {
     }
 
     private boolean isNamed(int node, String path, int from) {
-        int[] n = nodes.chunk(node);
-        int at = nodes.at(node);
+        int[] n = slab.chunk(node);
+        int at = Slab.at(node);
         if (n[at + NAME] != name(from)) {
             return false;
         }
         if (isLong) {
-            return texts[node].regionMatches(n[at + TEXT], path, from, end - from);
+            return texts[n[at + TEXT + 1]].regionMatches(n[at + TEXT], path, from, end - from);
         }
         return n[at + TEXT] == (int) first
                 && n[at + TEXT + 1] == (int) (first >>> 32)
@@ -281,14 +298,18 @@ final class LeaseIndex {
         return end - from | (isLong ? LONG : 0) | (from == 0 ? BARE : 0);
     }
 
-    /** Whether {@code path} is in the directory that the last walk came through. */
+    /** Whether {@code path} is in the directory that the last walk came through; if so, its last segment has been scanned. */
     private boolean isInDir(int root, String path) {
-        return dir != NONE
-                && dirRoot == root
-                && path.length() > dirLength + 1
-                && path.charAt(dirLength) == '/'
-                && path.indexOf('/', dirLength + 1) < 0
-                && path.regionMatches(0, dirPath, 0, dirLength);
+        int from = dirLength + 1;
+        if (dir == NONE
+                || dirRoot != root
+                || path.length() <= from
+                || path.charAt(dirLength) != '/'
+                || !path.regionMatches(0, dirPath, 0, dirLength)) {
+            return false;
+        }
+        scan(path, from);
+        return end == path.length();
     }
 
     private void remember(int root, int parent, String path, int length, int above) {
@@ -311,7 +332,8 @@ final class LeaseIndex {
         int length = path.length();
         int from = start(path);
         int above = 0;
-        if (isInDir(root, path)) {
+        boolean isScanned = isInDir(root, path);
+        if (isScanned) {
             node = dir;
             from = dirLength + 1;
             above = dirAbove;
@@ -322,7 +344,7 @@ final class LeaseIndex {
             if ((above & mask) != 0) {
                 return true;
             }
-            int child = step(node, path, from);
+            int child = isScanned ? find(node, path, from) : step(node, path, from);
             if (end >= length) {
                 if (from > 0 && node != dir) {
                     remember(root, node, path, from - 1, above);
@@ -421,8 +443,8 @@ final class LeaseIndex {
             return NONE;
         }
         int bits = field(node, SLOT_BITS);
-        int[] d = dirs[bits].chunk(record);
-        int slots = dirs[bits].at(record) + SLOTS;
+        int[] d = slab.chunk(record);
+        int slots = Slab.at(record) + SLOTS;
         for (int i = slot; i < 1 << bits; i++) {
             if (d[slots + 2 * i + 1] != NONE) {
                 return d[slots + 2 * i + 1];
@@ -440,8 +462,8 @@ final class LeaseIndex {
         int parent = field(node, PARENT);
         int bits = field(parent, SLOT_BITS);
         int record = field(parent, DIR);
-        int[] d = dirs[bits].chunk(record);
-        int slots = dirs[bits].at(record) + SLOTS;
+        int[] d = slab.chunk(record);
+        int slots = Slab.at(record) + SLOTS;
         int mask = (1 << bits) - 1;
         int slot = field(node, HASH) & mask;
         while (d[slots + 2 * slot + 1] != node) {
@@ -474,7 +496,7 @@ final class LeaseIndex {
     /** The first claim of a list, or {@code null}. */
     private Claim head(int node, int form, int predicate) {
         int list = field(node, listOf(form));
-        return list == NONE ? null : claims[lists.chunk(list)[lists.at(list) + predicate]];
+        return list == NONE ? null : claims[slab.chunk(list)[Slab.at(list) + predicate]];
     }
 
     /**
@@ -489,14 +511,15 @@ final class LeaseIndex {
         int length = path.length();
         int from = start(path);
         int above = 0;
-        if (isInDir(root, path)) {
+        boolean isScanned = isInDir(root, path);
+        if (isScanned) {
             node = dir;
             from = dirLength + 1;
             above = dirAbove;
         }
         while (from <= length) {
             above |= field(node, OWN) >> SUBTREE;
-            int child = step(node, path, from);
+            int child = isScanned ? find(node, path, from) : step(node, path, from);
             if (child == NONE) {
                 child = make(node, path, from);
             }
@@ -536,15 +559,15 @@ final class LeaseIndex {
 
     private void link(Claim claim, int node, int form) {
         int predicate = claim.predicate.ordinal();
-        int[] n = nodes.chunk(node);
-        int at = nodes.at(node);
+        int[] n = slab.chunk(node);
+        int at = Slab.at(node);
         int list = n[at + listOf(form)];
         if (list == NONE) {
-            list = lists.allocate();
+            list = slab.allocate(HEADS);
             n[at + listOf(form)] = list;
         }
-        int[] heads = lists.chunk(list);
-        int headAt = lists.at(list) + predicate;
+        int[] heads = slab.chunk(list);
+        int headAt = Slab.at(list) + predicate;
         int head = heads[headAt];
         heads[headAt] = claim.listed;
         claim.node = node;
@@ -588,8 +611,8 @@ final class LeaseIndex {
 
     private void unlink(Claim claim, int form) {
         int node = claim.node;
-        int[] n = nodes.chunk(node);
-        int at = nodes.at(node);
+        int[] n = slab.chunk(node);
+        int at = Slab.at(node);
         int predicate = claim.predicate.ordinal();
         Claim next = claim.next;
         Claim previous = claim.previous;
@@ -603,7 +626,7 @@ final class LeaseIndex {
             return;
         }
         int list = n[at + listOf(form)];
-        lists.chunk(list)[lists.at(list) + predicate] = next == null ? NONE : next.listed;
+        slab.chunk(list)[Slab.at(list) + predicate] = next == null ? NONE : next.listed;
         if (next != null) {
             return;
         }
@@ -628,21 +651,19 @@ final class LeaseIndex {
     }
 
     private void count(int node, int what) {
-        int[] n = nodes.chunk(node);
-        int at = nodes.at(node);
-        Slab slab = dirs[n[at + SLOT_BITS]];
+        int[] n = slab.chunk(node);
+        int at = Slab.at(node);
         int record = n[at + DIR];
-        if (slab.chunk(record)[slab.at(record) + what]++ == 0) {
+        if (slab.chunk(record)[Slab.at(record) + what]++ == 0) {
             n[at + BELOW] |= 1 << what;
         }
     }
 
     private void uncount(int node, int what) {
-        int[] n = nodes.chunk(node);
-        int at = nodes.at(node);
-        Slab slab = dirs[n[at + SLOT_BITS]];
+        int[] n = slab.chunk(node);
+        int at = Slab.at(node);
         int record = n[at + DIR];
-        if (--slab.chunk(record)[slab.at(record) + what] == 0) {
+        if (--slab.chunk(record)[Slab.at(record) + what] == 0) {
             n[at + BELOW] &= ~(1 << what);
         }
     }
@@ -657,8 +678,8 @@ final class LeaseIndex {
         }
         freeClaims[freeClaimCount++] = claim.listed;
         while (true) {
-            int[] n = nodes.chunk(node);
-            int at = nodes.at(node);
+            int[] n = slab.chunk(node);
+            int at = Slab.at(node);
             int parent = n[at + PARENT];
             if (n[at + OWN] != 0 || n[at + DIR] != NONE || parent == NONE) {
                 return;
@@ -670,18 +691,15 @@ final class LeaseIndex {
 
     /** Makes the child that the last {@link #step} did not find. */
     private int make(int parent, String path, int from) {
-        int id = nodes.allocate();
-        int[] n = nodes.chunk(id);
-        int at = nodes.at(id);
+        int id = slab.allocate(NODES);
+        int[] n = slab.chunk(id);
+        int at = Slab.at(id);
         n[at + PARENT] = parent;
         n[at + HASH] = hash;
         n[at + NAME] = name(from);
         if (isLong) {
             n[at + TEXT] = from;
-            if (id >= texts.length) {
-                texts = Arrays.copyOf(texts, Math.max(id + 1, texts.length * 2));
-            }
-            texts[id] = path;
+            n[at + TEXT + 1] = keep(path);
         } else {
             n[at + TEXT] = (int) first;
             n[at + TEXT + 1] = (int) (first >>> 32);
@@ -689,23 +707,40 @@ final class LeaseIndex {
             n[at + TEXT + 3] = (int) (second >>> 32);
         }
         nodeCount++;
-        int[] p = nodes.chunk(parent);
-        int parentAt = nodes.at(parent);
+        int[] p = slab.chunk(parent);
+        int parentAt = Slab.at(parent);
         if (p[parentAt + DIR] == NONE) {
             p[parentAt + SLOT_BITS] = MIN_SLOT_BITS;
-            p[parentAt + DIR] = dirs[MIN_SLOT_BITS].allocate();
+            p[parentAt + DIR] = slab.allocate(MIN_SLOT_BITS);
         }
         int bits = p[parentAt + SLOT_BITS];
-        int[] d = dirs[bits].chunk(p[parentAt + DIR]);
-        int dirAt = dirs[bits].at(p[parentAt + DIR]);
+        int[] d = slab.chunk(p[parentAt + DIR]);
+        int dirAt = Slab.at(p[parentAt + DIR]);
         if (++d[dirAt + CHILD_COUNT] > 3 << bits - 2) {
             resize(parent, bits + 1);
             bits++;
-            d = dirs[bits].chunk(p[parentAt + DIR]);
-            dirAt = dirs[bits].at(p[parentAt + DIR]);
+            d = slab.chunk(p[parentAt + DIR]);
+            dirAt = Slab.at(p[parentAt + DIR]);
         }
         place(d, dirAt + SLOTS, bits, hash, id);
         return id;
+    }
+
+    private int keep(String path) {
+        int number = freeTextCount == 0 ? usedTexts++ : freeTexts[--freeTextCount];
+        if (number == texts.length) {
+            texts = Arrays.copyOf(texts, number * 2);
+        }
+        texts[number] = path;
+        return number;
+    }
+
+    private void forget(int number) {
+        texts[number] = null;
+        if (freeTextCount == freeTexts.length) {
+            freeTexts = Arrays.copyOf(freeTexts, freeTextCount * 2);
+        }
+        freeTexts[freeTextCount++] = number;
     }
 
     private static void place(int[] d, int slots, int bits, int hash, int child) {
@@ -719,15 +754,15 @@ final class LeaseIndex {
     }
 
     private void resize(int node, int newBits) {
-        int[] n = nodes.chunk(node);
-        int at = nodes.at(node);
+        int[] n = slab.chunk(node);
+        int at = Slab.at(node);
         int bits = n[at + SLOT_BITS];
         int record = n[at + DIR];
-        int[] from = dirs[bits].chunk(record);
-        int fromAt = dirs[bits].at(record);
-        int newRecord = dirs[newBits].allocate();
-        int[] to = dirs[newBits].chunk(newRecord);
-        int toAt = dirs[newBits].at(newRecord);
+        int[] from = slab.chunk(record);
+        int fromAt = Slab.at(record);
+        int newRecord = slab.allocate(newBits);
+        int[] to = slab.chunk(newRecord);
+        int toAt = Slab.at(newRecord);
         for (int i = 0; i < SLOTS; i++) {
             to[toAt + i] = from[fromAt + i];
         }
@@ -737,7 +772,7 @@ final class LeaseIndex {
                 place(to, toAt + SLOTS, newBits, from[fromAt + SLOTS + 2 * slot], child);
             }
         }
-        dirs[bits].free(record);
+        slab.free(record, bits);
         n[at + SLOT_BITS] = newBits;
         n[at + DIR] = newRecord;
     }
@@ -747,15 +782,15 @@ final class LeaseIndex {
             dir = NONE;
         }
         int parent = n[at + PARENT];
-        int[] p = nodes.chunk(parent);
-        int parentAt = nodes.at(parent);
+        int[] p = slab.chunk(parent);
+        int parentAt = Slab.at(parent);
         int bits = p[parentAt + SLOT_BITS];
         int record = p[parentAt + DIR];
-        int[] d = dirs[bits].chunk(record);
-        int dirAt = dirs[bits].at(record);
+        int[] d = slab.chunk(record);
+        int dirAt = Slab.at(record);
         int left = --d[dirAt + CHILD_COUNT];
         if (left == 0) {
-            dirs[bits].free(record);
+            slab.free(record, bits);
             p[parentAt + DIR] = NONE;
         } else {
             clear(d, dirAt + SLOTS, (1 << bits) - 1, slotOf(node));
@@ -764,14 +799,14 @@ final class LeaseIndex {
             }
         }
         if ((n[at + NAME] & LONG) != 0) {
-            texts[node] = null;
+            forget(n[at + TEXT + 1]);
         }
         for (int form = LISTS; form < LISTS + 3; form++) {
             if (n[at + form] != NONE) {
-                lists.free(n[at + form]);
+                slab.free(n[at + form], HEADS);
             }
         }
-        nodes.free(node);
+        slab.free(node, NODES);
         nodeCount--;
     }
 

@@ -106,10 +106,10 @@ class KernelModelTest {
 
         /** Creation above all, since two who create are rare otherwise. */
         private Predicate predicate() {
-            int kind = random.nextInt(10);
-            return kind < 3
+            int kind = random.nextInt(20);
+            return kind < 6
                     ? Predicate.values()[random.nextInt(6)]
-                    : kind < 6 ? Predicate.PROVIDES : kind < 8 ? Predicate.MUTATES : Predicate.CONSUMES;
+                    : kind < 12 ? Predicate.PROVIDES : kind < 16 ? Predicate.MUTATES : Predicate.CONSUMES;
         }
 
         private void step() {
@@ -137,7 +137,7 @@ class KernelModelTest {
                     asked.add(resource(pattern).form());
                 }
                 long ttl = 300 + random.nextInt(1500);
-                long wait = random.nextInt(8) == 0 ? 0 : random.nextInt(2000);
+                long wait = random.nextInt(5) == 0 ? 0 : random.nextInt(2000);
                 boolean reserve = random.nextInt(4) == 0;
                 boolean dry = random.nextInt(8) == 0;
                 trace.add(now + " " + name + (dry ? " dry " : " submit ") + triples + " ttl " + ttl + " wait " + wait + " reserve " + reserve);
@@ -194,7 +194,7 @@ class KernelModelTest {
                 trace.add(now + " " + name + " pause");
                 carriedOut = naive.pause(name);
                 out = kernel.apply(new Command.Pause(key), now);
-            } else if (kind < 99) {
+            } else if (kind < 98) {
                 trace.add(now + " " + name + " resume");
                 carriedOut = naive.resume(name);
                 out = kernel.apply(new Command.Resume(key), now);

@@ -135,6 +135,8 @@ public final class Backups implements Closeable {
     private final ConcurrentHashMap<Long, Entry[]> byInode = new ConcurrentHashMap<>();
     /** By inode number: the state in which the session last left a file, under whatever name. */
     private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
+    /** By SHA-256: where small content already is in the pack, so that equal files are kept once. */
+    private final ConcurrentHashMap<ByteBuffer, Long> contents = new ConcurrentHashMap<>();
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
@@ -602,12 +604,17 @@ public final class Backups implements Closeable {
             throw new IOException(root + " holds " + count + " entries and " + bytes + " bytes, more than can be imaged before it is changed ("
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
-        append(TREE, named(root.bytes, 0));
+        boolean atWork = openTree(root);
         for (Name n : names) {
             Entry e = entry(n);
             synchronized (e) {
                 if (e.role == Entry.TOUCHED) {
-                    again(e);
+                    if (!atWork || e.left != null) {
+                        again(e);
+                    }
+                } else if (atWork && e.role == Entry.NONE) {
+                    // a child that is at work here has made it since it was looked at
+                    record(e, Entry.TOUCHED, FileState.absent(), -1);
                 } else {
                     touch(e);
                 }
@@ -618,6 +625,8 @@ public final class Backups implements Closeable {
                 }
             }
         }
+        // behind the notes of what each was, which it makes things of the past
+        append(TREE, named(root.bytes, 0));
         try {
             pack.sync(pack.end());
         } catch (IOException failed) {
@@ -627,6 +636,17 @@ public final class Backups implements Closeable {
             }
             throw failed;
         }
+    }
+
+    /** Whether everything at and below {@code root} is open to a child already. */
+    private boolean openTree(Name root) {
+        for (Name up = root; up != null; up = up.parent()) {
+            Entry e = entries.get(up);
+            if (e != null && e.withTree && e.users > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -665,18 +685,70 @@ public final class Backups implements Closeable {
      * An opaque child is over (it and its descendants have ended): notes what it left at and below {@code path}, which was imaged by
      * {@link #imageTree}. What was not there then counts as created by the session.
      */
-    public void leftTree(byte[] path) {
+    public List<Change> leftTree(byte[] path) {
+        return leftTree(path, Integer.MAX_VALUE);
+    }
+
+    /**
+     * {@link #leftTree(byte[])} down to {@code depth}: 0 for the path alone, 1 for it and what is directly below.
+     *
+     * @return how what is there differs from what was there before the child, apart from what the program itself was changing; empty while
+     *         another child is still at work on the same path
+     */
+    public List<Change> leftTree(byte[] path, int depth) {
+        List<Change> changes = new ArrayList<>();
         Name root = name(path);
-        if (root == null || entries.get(root) == null) {
-            return;
+        Entry top = root == null ? null : entries.get(root);
+        if (top == null || top.role != Entry.TOUCHED) {
+            return changes;
+        }
+        synchronized (top) {
+            if (top.users > 1) {
+                top.users--;
+                return changes;
+            }
         }
         try {
-            adopt(root);
+            if (depth > 0) {
+                adopt(root, depth, changes);
+            }
         } catch (IOException e) {
             // What cannot be listed stays unknown to the rollback, which then keeps it and says so.
             flushAll();
         }
+        for (Entry e : entries.values()) {
+            boolean within = e == top || depth > 0 && e.name.below(root) && (depth > 1 || root.equals(e.name.parent()));
+            if (within && e.role == Entry.TOUCHED) {
+                synchronized (e) {
+                    compare(e, e == top || depth == 1 ? 1 : 0, changes);
+                }
+            }
+        }
         left(path);
+        return changes;
+    }
+
+    /** Holds e. @param users changes of e that are the child's */
+    private void compare(Entry e, int users, List<Change> changes) {
+        if (e.left != null || e.users > users) {
+            return;
+        }
+        FileState before = e.prior == null ? e.image : e.prior;
+        try {
+            FileState now = look(e.name);
+            if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
+                boolean directoryOnly = now.kind == FileState.DIRECTORY && now.sameInode(before) && now.sameOwnerAndMode(before);
+                if (!directoryOnly) {
+                    changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, now.kind != FileState.ABSENT));
+                }
+            }
+        } catch (IOException unknown) {
+            changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, true));
+        }
+    }
+
+    /** What a child did to one path. {@code existed}, {@code exists}: before and after. */
+    public record Change(byte[] path, boolean existed, boolean exists) {
     }
 
     /** The directory stayed (its rename failed, or a child worked in it): what is below is open no longer. */
@@ -692,7 +764,7 @@ public final class Backups implements Closeable {
         }
     }
 
-    private void adopt(Name directory) throws IOException {
+    private void adopt(Name directory, int depth, List<Change> changes) throws IOException {
         if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return;
         }
@@ -713,9 +785,12 @@ public final class Backups implements Closeable {
                 if (e.role != Entry.TOUCHED) {
                     record(e, Entry.TOUCHED, FileState.absent(), -1);
                     note(e, -1);
+                    changes.add(new Change(c.bytes, false, true));
                 }
             }
-            adopt(c);
+            if (depth > 1) {
+                adopt(c, depth - 1, changes);
+            }
         }
     }
 
@@ -1045,10 +1120,12 @@ public final class Backups implements Closeable {
             e.open();
             return;
         }
-        left(e, now);
-        index(now, e);
-        writeLeft(e);
-        append(TOUCH, named(e.name.bytes, 0));
+        if (!e.leftOnDisk || !now.sameStat(e.left)) {
+            left(e, now);
+            index(now, e);
+            writeLeft(e);
+        }
+        // the tree's own record opens what is known below it
         e.open();
         e.moved = true;
     }
@@ -1166,8 +1243,15 @@ public final class Backups implements Closeable {
             MessageDigest digest = Sha256.digest();
             digest.update(data, 0, size);
             sha = digest.digest();
+            ByteBuffer key = ByteBuffer.wrap(sha);
+            Long same = contents.get(key);
+            if (same != null) {
+                record(e, role, now.withSha(sha), same);
+                return;
+            }
             System.arraycopy(sha, 0, data, size, sha.length);
             at = pack().append(IMAGE, head, data, data.length);
+            contents.putIfAbsent(key, at);
         } else {
             try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
                 at = pack().appendContent(IMAGE, head, new Checked(in, e.name, now, path), now.size, sha);
@@ -1371,7 +1455,9 @@ public final class Backups implements Closeable {
         FileState before = e.prior == null ? e.image : e.prior;
         try {
             now = look(e, fd);
-            if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
+            if (before.sha != null && now.sameStat(before) && !before.racy()) {
+                now = now.withSha(before.sha);
+            } else if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
                 // the first time it is little against the image that was just made durable
                 if (e.leftCount < WRITTEN_AT_ONCE || now.racy() && System.nanoTime() - e.hashedAtNs > HASH_PAUSE_NS) {
                     e.hashedAtNs = System.nanoTime();
@@ -1623,6 +1709,15 @@ public final class Backups implements Closeable {
                     left(e, FileState.decode(in));
                     e.leftOnDisk = true;
                     index(e.left, e);
+                    break;
+                }
+                case TREE: {
+                    Name root = new Name(path(in));
+                    for (Entry e : entries.values()) {
+                        if (e.role == Entry.TOUCHED && (e.name.equals(root) || e.name.below(root))) {
+                            e.open();
+                        }
+                    }
                     break;
                 }
                 case END:

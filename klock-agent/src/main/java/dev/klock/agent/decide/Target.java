@@ -73,6 +73,11 @@ public final class Target {
         return scheme;
     }
 
+    /** Whether it is something in the file system. */
+    public boolean isFile() {
+        return scheme.equals("FILE");
+    }
+
     /** The real name ({@link Names}): bytes as chars. */
     public String real() {
         return real;

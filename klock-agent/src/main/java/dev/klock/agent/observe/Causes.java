@@ -73,7 +73,8 @@ final class Causes {
                     return Boolean.FALSE;
                 }
                 // or the enumeration it answers findResources with, which looks as it is asked for the next
-                if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader") || c.getName().startsWith("jdk.internal.loader.BuiltinClassLoader$")) {
+                if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader") || c.getName().startsWith("jdk.internal.loader.BuiltinClassLoader$")
+                        || c.getName().startsWith("jdk.internal.loader.ClassLoaders")) {
                     return Boolean.TRUE;
                 }
             }

@@ -115,6 +115,14 @@ final class Judge {
         return inMutation.get();
     }
 
+    /** Whether an open, or any other operation, can change something by the name it is given. */
+    static boolean changes(int op, int arg) {
+        if (op == OPEN_FLAGS) {
+            return (arg & O_ACCMODE) != 0 || (arg & (O_CREAT | O_TRUNC)) != 0;
+        }
+        return op != OPEN_RANDOM || (arg & RANDOM_WRITE) != 0;
+    }
+
     /** An operation that changes nothing. */
     void access(Work work, int op, Target target, int predicate, String name, byte[] bytes) {
         if (target == null) {
@@ -153,7 +161,7 @@ final class Judge {
             target.counted(predicate);
             return;
         }
-        if ((predicate == CONSUMES || predicate == DEPENDS_ON) && !target.isProtected() && Causes.isClassLoading()) {
+        if ((predicate == CONSUMES || predicate == DEPENDS_ON) && !target.isHidden() && Causes.isClassLoading()) {
             target.allowCause(Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit());
             if (target.counted(predicate)) {
                 trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
@@ -641,6 +649,10 @@ final class Judge {
 
     static ScopeViolationError over() {
         return new ScopeViolationError("klock has ended this session: nothing can be changed any more.", false);
+    }
+
+    Trail trail() {
+        return trail;
     }
 
     /** The operation has succeeded. */

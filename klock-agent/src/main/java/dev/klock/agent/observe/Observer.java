@@ -45,6 +45,7 @@ public final class Observer implements Hooks {
     private static final int SOURCE_NOFOLLOW = 2;
 
     private static final int S_IFMT = 0170000;
+    private static final int S_IFLNK = 0120000;
     private static final int S_IFREG = 0100000;
 
     private static final int DELETES = Predicate.DELETES.ordinal();
@@ -109,6 +110,27 @@ public final class Observer implements Hooks {
         return judge.inMutation();
     }
 
+    /**
+     * A child that is over has done something to the file {@code path} (bytes of a real path): told like the program's own, and a
+     * violation, late, if it is denied or not declared (K6-7). {@code declared}: the child's effects cover it, so only a deny line counts.
+     */
+    public void childDid(byte[] path, Predicate predicate, boolean declared) {
+        Target target = targets.file(Names.real(path));
+        int decision = target.decide(predicate);
+        boolean covered = Scope.isAllowed(decision) || !Scope.isDenied(decision)
+                && (declared || Scope.isAllowed(target.decide(Predicate.MUTATES)));
+        if (!covered) {
+            verdicts.denied(new Denial(Op.START_PROCESS, predicate, target, false, true, null));
+        } else if (target.counted(predicate.ordinal())) {
+            judge.trail().first(target, predicate, decision, null);
+        }
+    }
+
+    /** What names lead to is looked at anew: other processes may have changed it. Called again and again, it bounds how old an answer is. */
+    public void forgetNames() {
+        resolver.bump();
+    }
+
     /** A child has ended: it may have changed any link or directory. */
     public void childEnded() {
         resolver.bump();
@@ -133,7 +155,7 @@ public final class Observer implements Hooks {
                 f = work.push(op, resolver.epoch());
                 f.byName = true;
                 if (name != null) {
-                    judge.change(work, f, find(name, follows(op, arg)), arg, name, null);
+                    judge.change(work, f, Judge.changes(op, arg) ? findNow(name, follows(op, arg)) : find(name, follows(op, arg)), arg, name, null);
                 }
             }
             through = true;
@@ -163,7 +185,7 @@ public final class Observer implements Hooks {
             } else {
                 f = work.push(op, resolver.epoch());
                 if (name != null) {
-                    judge.change(work, f, find(name, follows(op, arg)), arg, null, name);
+                    judge.change(work, f, Judge.changes(op, arg) ? findNow(name, follows(op, arg)) : find(name, follows(op, arg)), arg, null, name);
                 }
             }
             through = true;
@@ -219,7 +241,7 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             f.byName = true;
             if (from != null && to != null) {
-                judge.pair(work, f, find(from, false), find(to, false), from, to);
+                judge.pair(work, f, findNow(from, false), findNow(to, false), from, to);
             }
             through = true;
         } catch (RuntimeException e) {
@@ -243,10 +265,10 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             if (op == SYMLINK) {
                 if (to != null) {
-                    judge.change(work, f, find(to, false), 0, null, to);
+                    judge.change(work, f, findNow(to, false), 0, null, to);
                 }
             } else if (from != null && to != null) {
-                judge.pair(work, f, find(from, false), find(to, false), Judge.text(from), Judge.text(to));
+                judge.pair(work, f, findNow(from, false), findNow(to, false), Judge.text(from), Judge.text(to));
             }
             through = true;
         } catch (RuntimeException e) {
@@ -320,7 +342,7 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             if (from != null && to != null) {
                 boolean follow = op == COPY && (arg & SOURCE_NOFOLLOW) == 0;
-                judge.whole(work, f, find(from, follow), find(to, false), (arg & MAY_REPLACE) != 0, from, to);
+                judge.whole(work, f, findNow(from, follow), findNow(to, false), (arg & MAY_REPLACE) != 0, from, to);
             }
             through = true;
         } catch (RuntimeException e) {
@@ -665,9 +687,42 @@ public final class Observer implements Hooks {
         return target;
     }
 
+    /**
+     * {@link #find} for what changes something. What the cache remembers of a name is as old as the last {@link Resolver#bump}; another
+     * process may have put a link into its way since, and what is then changed is not what was decided on. So the way is looked at once
+     * more: one or two lstats where nothing has happened.
+     */
+    private Target findNow(String name, boolean follow) {
+        return confirmed(find(name, follow), names.encode(name), follow);
+    }
+
+    private Target findNow(byte[] name, boolean follow) {
+        return confirmed(find(name, follow), Names.real(name), follow);
+    }
+
+    private Target confirmed(Target target, String name, boolean follow) {
+        if (target == null || !target.isFile()) {
+            return target;
+        }
+        String real = target.real();
+        if (name.equals(real) && resolver.stands(real) && !(follow && isLink(target))) {
+            return target;
+        }
+        Resolved object = resolver.walk(name, follow);
+        if (real.equals(object.path())) {
+            return target;
+        }
+        resolver.bump();
+        return settle(object, name);
+    }
+
+    private boolean isLink(Target target) {
+        return (files.mode(target.bytes()) & S_IFMT) == S_IFLNK;
+    }
+
     private Target find(int dirFd, byte[] name, boolean follow) {
         if (dirFd == AT_FDCWD || name.length > 0 && name[0] == '/') {
-            return find(name, follow);
+            return findNow(name, follow);
         }
         Resolved directory = resolver.descriptor(dirFd);
         if (directory == null) {

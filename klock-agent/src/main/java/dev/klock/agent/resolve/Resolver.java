@@ -1,6 +1,7 @@
 package dev.klock.agent.resolve;
 
 import dev.klock.bridge.HostFiles;
+import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -31,10 +32,12 @@ public final class Resolver {
     private static final int DIRECTORIES = 1024;
     private static final int S_IFMT = 0170000;
     private static final int S_IFLNK = 0120000;
+    private static final int S_IFDIR = 0040000;
 
     private final HostFiles files;
     private final AtomicInteger epoch = new AtomicInteger();
     private final Directory[] directories = new Directory[DIRECTORIES];
+    private final Place[] places = new Place[DIRECTORIES];
 
     public Resolver(HostFiles files) {
         this.files = files;
@@ -93,6 +96,62 @@ public final class Resolver {
         return new Walk(directory.real, directory.lasting, directory.links).run(name.substring(slash + 1, end), followLast);
     }
 
+    /** {@link #resolve(String, boolean)} by a walk of its own, trusting nothing that was seen before. */
+    public Resolved walk(String name, boolean follow) {
+        if (name.isEmpty() || name.length() >= MAX_NAME || name.indexOf('\0') >= 0) {
+            return Resolved.UNREACHABLE;
+        }
+        String base = "/";
+        if (name.charAt(0) != '/') {
+            byte[] directory = files.workingDirectory();
+            if (directory == null) {
+                return Resolved.UNREACHABLE;
+            }
+            base = Names.real(directory);
+        }
+        return new Walk(base, true, 0).run(name, follow || name.endsWith("/"));
+    }
+
+    /**
+     * Whether the directory that the real name {@code real} lies in is still the one that its name led to, without links, when it was
+     * last walked: another process may have put a link in the place of any component since. One lstat when it is; a walk when the
+     * directory is new here or is another one.
+     */
+    public boolean stands(String real) {
+        int slash = real.lastIndexOf('/');
+        if (slash <= 0) {
+            return true;
+        }
+        String directory = real.substring(0, slash);
+        long identity = identity(directory);
+        if (identity == 0) {
+            return false;
+        }
+        Place known = places[slot(directory)];
+        if (known != null && known.identity == identity && known.directory.equals(directory)) {
+            return true;
+        }
+        if (!directory.equals(walk(directory, true).path()) || identity(directory) != identity) {
+            return false;
+        }
+        places[slot(directory)] = new Place(directory, identity);
+        return true;
+    }
+
+    /** Which directory {@code name} itself is; 0 if it is none. */
+    private long identity(String name) {
+        long[] status;
+        try {
+            status = files.status(Names.bytes(name));
+        } catch (IOException e) {
+            return 0;
+        }
+        if (status == null || (status[HostFiles.MODE] & S_IFMT) != S_IFDIR) {
+            return 0;
+        }
+        return status[HostFiles.INO] * 31 + status[HostFiles.DEV] | 1L << 63;
+    }
+
     /** The object behind the open descriptor {@code fd}; null if that cannot be seen. */
     public Resolved descriptor(int fd) {
         byte[] text = files.readLink(Names.bytes("/proc/self/fd/".concat(Integer.toString(fd))));
@@ -128,6 +187,17 @@ public final class Resolver {
             return Resolved.notAFile();
         }
         return Resolved.file(text, false);
+    }
+
+    /** A directory whose real name was walked. Safe to publish without a lock since all is final. */
+    private static final class Place {
+        final String directory;
+        final long identity;
+
+        Place(String directory, long identity) {
+            this.directory = directory;
+            this.identity = identity;
+        }
     }
 
     /** A remembered directory. Safe to publish without a lock since all is final. */

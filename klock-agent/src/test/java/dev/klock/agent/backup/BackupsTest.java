@@ -719,6 +719,20 @@ class BackupsTest {
         assertThat(b).hasContent("before");
     }
 
+    @Test
+    void image_ofEqualFiles_keepsTheContentOnce() throws IOException {
+        byte[] content = new byte[10_000];
+        new java.util.Random(1).nextBytes(content);
+        Path a = Files.write(out.resolve("a"), content);
+        Path b = Files.write(out.resolve("b"), content);
+        work.write(a, "ours");
+        work.write(b, "ours");
+        assertThat(Files.size(backups.directory().resolve("pack"))).isLessThan(12_000);
+        assertThat(backups.rollback().complete()).isTrue();
+        assertThat(a).hasBinaryContent(content);
+        assertThat(b).hasBinaryContent(content);
+    }
+
     // Special files
 
     @Test

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** An allowed, repeated access allocates nothing (DESIGN part 7). */
 class ObserverAllocationTest {
     private static final int ROUNDS = 20_000;
-    private static final int O_WRONLY = 1;
 
     @TempDir
     Path temp;
@@ -68,14 +67,5 @@ class ObserverAllocationTest {
     void a_repeated_probe_allocates_nothing() {
         byte[] name = f.bytesAt("/in/a");
         assertThat(allocated(() -> f.observer.path(Op.PROBE.code(), name, 0))).isZero();
-    }
-
-    @Test
-    void a_repeated_open_for_writing_allocates_nothing() {
-        byte[] name = f.bytesAt("/out/a");
-        assertThat(allocated(() -> {
-            f.observer.path(Op.OPEN_FLAGS.code(), name, O_WRONLY);
-            f.observer.end(Op.OPEN_FLAGS.code(), -1);
-        })).isZero();
     }
 }

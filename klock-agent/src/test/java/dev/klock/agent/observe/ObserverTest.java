@@ -373,6 +373,37 @@ class ObserverTest {
         assertThat(f.lastDenial().resource()).contains("/secret/a\\nb");
     }
 
+    @Test
+    @Tag("FIELD-D06")
+    void a_name_that_others_led_elsewhere_since_is_judged_by_where_it_leads_before_a_change() throws IOException {
+        Fixture f = fixture().m0().start();
+        Files.createDirectories(w.resolve("out/d"));
+        Files.createDirectories(w.resolve("secret/d"));
+        byte[] name = f.bytesAt("/out/a");
+        f.observer.path(Op.OPEN_FLAGS.code(), name, 1);
+        f.observer.end(Op.OPEN_FLAGS.code(), -1);
+        Files.move(w.resolve("out"), w.resolve("out-old"));
+        Files.createSymbolicLink(w.resolve("out"), w.resolve("secret"));
+        assertThat(f.denied(() -> f.observer.path(Op.OPEN_FLAGS.code(), name, 1))).isTrue();
+        assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/secret/a");
+        assertThat(f.denied(() -> f.observer.path(Op.DELETE.code(), name, 0))).isTrue();
+        f.observer.forgetNames();
+        assertThat(f.denied(() -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/s"), 0))).isTrue();
+    }
+
+    @Test
+    @Tag("FIELD-D06")
+    void a_file_that_others_made_a_link_since_is_judged_by_where_it_leads_before_a_change() throws IOException {
+        Fixture f = fixture().m0().start();
+        String name = f.at("/out/a");
+        f.observer.name(Op.OPEN_WRITE.code(), name, 0);
+        f.observer.end(Op.OPEN_WRITE.code(), -1);
+        Files.delete(w.resolve("out/a"));
+        Files.createSymbolicLink(w.resolve("out/a"), w.resolve("secret/s"));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), name, 0))).isTrue();
+        assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/secret/s");
+    }
+
     // two-sided operations
 
     @Test

@@ -38,7 +38,16 @@ class SpecimenTest {
         return Jdks.each().flatMap(jdk -> Stream.of("delete", "change", "move").map(how -> Arguments.of(jdk, how)));
     }
 
-    private static String python(Path script, String... words) throws IOException {
+    /** The comparer, copied to {@code directory}. */
+    static Path script(Path directory) throws IOException {
+        Path script = directory.resolve("specimen.py");
+        try (InputStream in = SpecimenTest.class.getResourceAsStream("specimen.py")) {
+            Files.copy(in, script);
+        }
+        return script;
+    }
+
+    static String python(Path script, String... words) throws IOException {
         List<String> command = new java.util.ArrayList<>(List.of("python3", script.toString()));
         command.addAll(List.of(words));
         Process process;
@@ -67,10 +76,7 @@ class SpecimenTest {
     @Tag("FIELD-H19")
     void specimen_ruinedByAProgramThatStrays_comesBackExactly(Jdk jdk, String how) throws IOException {
         Path root = directory.toRealPath();
-        Path script = root.resolve("specimen.py");
-        try (InputStream in = SpecimenTest.class.getResourceAsStream("specimen.py")) {
-            Files.copy(in, script);
-        }
+        Path script = script(root);
         Files.createDirectory(root.resolve("w"));
         Path specimen = root.resolve("w/specimen");
         String missing = python(script, "make", specimen.toString());

@@ -1,0 +1,2 @@
+/** What the decision about one access costs. */
+package dev.klock.manifest;
