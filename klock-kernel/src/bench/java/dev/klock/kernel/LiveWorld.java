@@ -62,7 +62,7 @@ final class LiveWorld {
     }
 
     static String dir(String area, int home) {
-        return "/work/p" + home % 100 + "/" + area + "/m" + home;
+        return "/tree/p" + home % 100 + "/" + area + "/m" + home;
     }
 
     int randomHome() {

@@ -33,7 +33,7 @@ public class ScopeBenchmark {
     private final String[] cold = new String[1 << 16];
 
     /** A path that is a new string each time, for rules that are in the cache. */
-    private final char[] fresh = "/work/p0/src/m0/File0.java".toCharArray();
+    private final char[] fresh = "/tree/p0/src/m0/File0.java".toCharArray();
 
     private int at;
 
@@ -57,7 +57,7 @@ public class ScopeBenchmark {
 
     private static String path(int i) {
         int dir = i / FILES;
-        return "/work/p" + dir % 100 + "/src/m" + dir + "/File" + i + ".java";
+        return "/tree/p" + dir % 100 + "/src/m" + dir + "/File" + i + ".java";
     }
 
     @Benchmark
