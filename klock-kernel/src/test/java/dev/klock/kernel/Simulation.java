@@ -212,7 +212,7 @@ public final class Simulation {
         for (int i = 0; i < n; i++) {
             // few directories are popular
             int d = (int) (directories * Math.pow(random.nextDouble(), 1.5));
-            String dir = "/work/d" + d;
+            String dir = "/tree/d" + d;
             int kind = random.nextInt(100);
             if (kind < 1) {
                 triples.add(Triple.of(Predicate.MUTATES, Resource.of("FILE", dir, Resource.Form.SUBTREE)));
