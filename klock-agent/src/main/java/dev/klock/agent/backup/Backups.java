@@ -114,6 +114,11 @@ public final class Backups implements Closeable {
      */
     private static final int WRITTEN_AT_ONCE = 2;
     private static final long REST_NS = 100_000_000L;
+    /**
+     * A file that is changed again within this time is not looked at in between: a look costs more than a hook may. When it has come to
+     * rest its times tell whether others have changed it since, and what a rollback displaces there is kept.
+     */
+    private static final long BUSY_NS = 1_000_000L;
     /** Changes and looks in turn, each of which must get a time of its own, before a file system's times are taken to be exact. */
     private static final int TIME_PROBES = 12;
     /** How often a file that changes while it is read is tried. */
@@ -609,6 +614,7 @@ public final class Backups implements Closeable {
             Entry e = entry(n);
             synchronized (e) {
                 if (e.role == Entry.TOUCHED) {
+                    see(e);
                     if (!atWork || e.left != null) {
                         again(e);
                     }
@@ -670,7 +676,11 @@ public final class Backups implements Closeable {
                 e.users--;
             }
             if (e.users == 0) {
-                note(e, fd);
+                if (fd >= 0 && isBusy(e)) {
+                    leaveUnseen(e);
+                } else {
+                    note(e, fd);
+                }
                 e.overlapped = false;
                 tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
                 e.withTree = false;
@@ -730,6 +740,7 @@ public final class Backups implements Closeable {
 
     /** Holds e. @param users changes of e that are the child's */
     private void compare(Entry e, int users, List<Change> changes) {
+        see(e);
         if (e.left != null || e.users > users) {
             return;
         }
@@ -827,6 +838,7 @@ public final class Backups implements Closeable {
             FileState left;
             synchronized (e) {
                 e.collected = false;
+                see(e);
                 left = e.left;
             }
             byte[] sha = before != Long.MAX_VALUE && System.nanoTime() - start < HASHING_NS ? hash(e, left) : null;
@@ -915,6 +927,7 @@ public final class Backups implements Closeable {
         if (pack != null) {
             for (Entry e : entries.values()) {
                 synchronized (e) {
+                    see(e);
                     if (e.role == Entry.TOUCHED && (e.left == null || e.users > 0)) {
                         e.users = 0;
                         note(e, -1);
@@ -1086,6 +1099,11 @@ public final class Backups implements Closeable {
     private void touch(Entry e) throws IOException {
         running();
         if (e.role == Entry.TOUCHED) {
+            if (e.unseen && System.nanoTime() - e.leftNs < BUSY_NS) {
+                e.unseen = false;
+                return;
+            }
+            see(e);
             FileState was = e.left;
             if (was != null) {
                 long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
@@ -1449,6 +1467,52 @@ public final class Backups implements Closeable {
 
     // --- what was left
 
+    /** Whether a plain file whose descriptor was just closed is one that is changed again and again. Holds e. */
+    private boolean isBusy(Entry e) {
+        FileState before = e.prior;
+        return e.leftCount >= WRITTEN_AT_ONCE && System.nanoTime() - e.leftNs < BUSY_NS && before != null && before.kind == FileState.FILE
+                && before.nlink == 1 && !e.moved && !e.overlapped && !e.withTree;
+    }
+
+    private void leaveUnseen(Entry e) {
+        e.unseen = true;
+        e.leftMs = System.currentTimeMillis();
+        e.leftNs = System.nanoTime();
+        collect(e);
+    }
+
+    /** Looks at what was left unseen (C32): what has changed later than the session left it was changed by others. Holds e. */
+    private void see(Entry e) {
+        if (!e.unseen || e.users > 0) {
+            return;
+        }
+        e.unseen = false;
+        long latest = (e.leftMs + 1) * 1_000_000L;
+        try {
+            FileState now = look(e.name);
+            if (now.kind != FileState.FILE) {
+                now = e.prior.before(latest);
+            } else {
+                now = now.ctime > latest ? now.before(latest) : now.inferred();
+                index(now, e);
+            }
+            left(e, now);
+            collect(e);
+        } catch (IOException unknown) {
+            // as if it had not been left: a rollback keeps what it displaces
+            e.left = null;
+        }
+    }
+
+    private void collect(Entry e) {
+        if (!e.collected) {
+            e.collected = true;
+            synchronized (collected) {
+                collected.add(e);
+            }
+        }
+    }
+
     /** Holds e. {@code fd}: a descriptor opened on it that is about to be closed, or -1. */
     private void note(Entry e, int fd) {
         FileState now;
@@ -1486,12 +1550,7 @@ public final class Backups implements Closeable {
             }
         }
         e.leftNs = System.nanoTime();
-        if (!e.collected) {
-            e.collected = true;
-            synchronized (collected) {
-                collected.add(e);
-            }
-        }
+        collect(e);
     }
 
     /** By the descriptor where it surely is what the name leads to: asking it costs half. */
@@ -1661,8 +1720,11 @@ public final class Backups implements Closeable {
             if (e.contentAt >= 0) {
                 e.image = e.image.withSha(shaOf(e.image, e.contentAt));
             }
-            if (e.firstContentAt >= 0) {
-                e.firstImage = e.firstImage.withSha(shaOf(e.firstImage, e.firstContentAt));
+            for (int i = 0; i < e.earlier.length; i++) {
+                Entry.Earlier was = e.earlier[i];
+                if (was.contentAt >= 0) {
+                    e.earlier[i] = new Entry.Earlier(was.image.withSha(shaOf(was.image, was.contentAt)), was.contentAt);
+                }
             }
         }
     }

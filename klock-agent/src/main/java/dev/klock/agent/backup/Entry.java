@@ -1,5 +1,7 @@
 package dev.klock.agent.backup;
 
+import java.util.Arrays;
+
 /** What a session knows of one path. Fields are guarded by the entry's monitor; monitors are taken child before parent, never the other way. */
 final class Entry {
     /** Nothing recorded yet. */
@@ -11,14 +13,27 @@ final class Entry {
     /** Touched: the image is what a rollback brings back. */
     static final int TOUCHED = 3;
 
+    private static final Earlier[] NO_EARLIER = {};
+
+    /** An image that another took the place of. */
+    static final class Earlier {
+        final FileState image;
+        /** As {@link Entry#contentAt}. */
+        final long contentAt;
+
+        Earlier(FileState image, long contentAt) {
+            this.image = image;
+            this.contentAt = contentAt;
+        }
+    }
+
     final Name name;
     volatile int role;
     FileState image;
     /** Position of the content in the pack, -1 when there is none. */
     long contentAt = -1;
-    /** The image before somebody else changed the file between two changes of the session's, null if nobody did. */
-    FileState firstImage;
-    long firstContentAt = -1;
+    /** What was imaged before somebody else changed the path between two changes of the session's, oldest first; as a rule nothing. */
+    Earlier[] earlier = NO_EARLIER;
     /** The pack up to here must be durable before the effect. */
     volatile long recordEnd;
     /** Data of the image fails its checksum. */
@@ -44,6 +59,10 @@ final class Entry {
     boolean moved;
     /** Everything below was opened with it, for a rename or an opaque child. */
     boolean withTree;
+    /** What the session left was not looked at yet, since it was changing it again and again; {@link #left} is null meanwhile. */
+    boolean unseen;
+    /** System.currentTimeMillis() when the session left it unseen. */
+    long leftMs;
     long hashedAtNs;
     /** An imaged directory that the session once removed or renamed: what is there now came later, whatever its inode number. */
     volatile boolean gone;
@@ -63,17 +82,19 @@ final class Entry {
         this.name = name;
     }
 
-    /** Somebody else was here: what they made is taken for the state to come back to, and the first image is kept to be put aside. */
+    /**
+     * Somebody else was here: what they made is taken for the state to come back to, and the images so far are kept to be put aside. The
+     * first of them is what was there at the start, each later one what others made and the session then changed.
+     */
     void superseded() {
-        if (firstImage == null) {
-            firstImage = image;
-            firstContentAt = contentAt;
-        }
+        earlier = Arrays.copyOf(earlier, earlier.length + 1);
+        earlier[earlier.length - 1] = new Earlier(image, contentAt);
     }
 
     void left(FileState now, long at) {
         left = now;
         leftAt = at;
+        unseen = false;
         gone |= !now.sameInode(image);
     }
 

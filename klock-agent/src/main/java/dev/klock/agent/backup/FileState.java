@@ -39,6 +39,7 @@ final class FileState {
     private static final int TEXT = 2;
     private static final int EXACT = 4;
     private static final int ATTRIBUTES = 8;
+    private static final int INFERRED = 16;
     private static final int MAX_ATTRIBUTES = 1 << 16;
 
     final int kind;
@@ -63,9 +64,11 @@ final class FileState {
     final boolean exact;
     /** Extended attributes as name, value, name, value …, sorted by name; null where they were not asked for or cannot be. */
     final byte[][] attributes;
+    /** Looked at only a while after the session left it: a change by others within a tick of that would not have been told from its own. */
+    final boolean inferred;
 
     private FileState(int kind, int mode, int uid, int gid, int nlink, long dev, long ino, long rdev, long size, long mtime, long ctime,
-            long atime, long taken, byte[] link, byte[] sha, boolean exact, byte[][] attributes) {
+            long atime, long taken, byte[] link, byte[] sha, boolean exact, byte[][] attributes, boolean inferred) {
         this.kind = kind;
         this.mode = mode;
         this.uid = uid;
@@ -83,14 +86,15 @@ final class FileState {
         this.sha = sha;
         this.exact = exact;
         this.attributes = attributes;
+        this.inferred = inferred;
     }
 
     static FileState absent() {
-        return new FileState(ABSENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, now(), null, null, false, null);
+        return new FileState(ABSENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, now(), null, null, false, null, false);
     }
 
     FileState withSha(byte[] digest) {
-        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, digest, exact, attributes);
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, digest, exact, attributes, inferred);
     }
 
     static long now() {
@@ -116,11 +120,22 @@ final class FileState {
 
     /** Taken where times are exact. */
     FileState exact() {
-        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, true, attributes);
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, true, attributes, inferred);
     }
 
     FileState withAttributes(byte[][] pairs) {
-        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, pairs);
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, pairs, inferred);
+    }
+
+    /** Taken at rest for what was left earlier. */
+    FileState inferred() {
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, attributes, true);
+    }
+
+    /** A state of the same file that it is not in, whose times are not after {@code ns}. */
+    FileState before(long ns) {
+        return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, -1, Math.min(mtime, ns), Math.min(ctime, ns), atime, taken, link, null,
+                exact, attributes, false);
     }
 
     /** From what {@link HostFiles#status} answered at {@code taken}. */
@@ -128,7 +143,7 @@ final class FileState {
         int mode = (int) s[HostFiles.MODE];
         return new FileState(kind(mode), mode & 07777, (int) s[HostFiles.UID], (int) s[HostFiles.GID], (int) s[HostFiles.NLINK],
                 s[HostFiles.DEV], s[HostFiles.INO], s[HostFiles.RDEV], s[HostFiles.SIZE], s[HostFiles.MTIME], s[HostFiles.CTIME],
-                s[HostFiles.ATIME], taken, link, null, exact, null);
+                s[HostFiles.ATIME], taken, link, null, exact, null, false);
     }
 
     /** Whether {@code s} is a regular file and this one, in this state. */
@@ -212,7 +227,7 @@ final class FileState {
 
     void encode(ByteBuffer out) {
         out.put((byte) kind).put((byte) ((sha == null ? 0 : SHA) | (link == null ? 0 : TEXT) | (exact ? EXACT : 0)
-                | (attributes == null ? 0 : ATTRIBUTES)));
+                | (attributes == null ? 0 : ATTRIBUTES) | (inferred ? INFERRED : 0)));
         out.putInt(mode).putInt(uid).putInt(gid).putInt(nlink);
         out.putLong(dev).putLong(ino).putLong(rdev).putLong(size).putLong(mtime).putLong(ctime).putLong(atime).putLong(taken);
         if (sha != null) {
@@ -266,7 +281,7 @@ final class FileState {
             }
         }
         return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, (has & EXACT) != 0,
-                attributes);
+                attributes, (has & INFERRED) != 0);
     }
 
     private static byte[] bytes(ByteBuffer in) {

@@ -317,7 +317,8 @@ final class Rollback {
             case FileState.ABSENT:
                 return OURS;
             case FileState.FILE:
-                return fileOwner(e, now, left);
+                int owner = fileOwner(e, now, left);
+                return owner == OURS && left.inferred ? ATTRIBUTED : owner;
             case FileState.LINK:
                 return Arrays.equals(now.link, left.link) ? OURS : THEIRS;
             case FileState.DIRECTORY:
@@ -1090,34 +1091,57 @@ final class Rollback {
         if (p.e.image.kind != FileState.FILE || undo.dry()) {
             return;
         }
-        putAside(p, p.e.image, p.e.contentAt);
+        p.aside = putAside(p, p.e.image, p.e.contentAt, "");
     }
 
-    private void putAside(Plan p, FileState image, long contentAt) {
+    /** Answers where it now is; null if it could not be put there. */
+    private Path putAside(Plan p, FileState image, long contentAt, String suffix) {
         try {
             Path aside = backups.aside("aside", p.index, p.e.name);
+            aside = aside.resolveSibling(aside.getFileName() + suffix);
             Files.deleteIfExists(aside);
             try (FileChannel out = FileChannel.open(aside, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
                 backups.copy(image, contentAt, Channels.newOutputStream(out));
                 out.force(true);
             }
-            p.aside = aside;
+            return aside;
         } catch (IOException failed) {
             p.note("our image could not be put beside it: " + reason(failed));
+            return null;
         }
     }
 
-    /** Somebody else's change between two of the session's is what came back; what was there at first goes aside. */
+    /**
+     * Somebody else's change between two of the session's is what came back; what was there at first goes aside, and so does every version
+     * of others that the session has changed since, for it may be nowhere else.
+     */
     private void betweenTwo(Plan p) {
         Entry e = p.e;
-        if (e.firstImage == null || p.outcome == null || p.outcome == Outcome.FAILED || p.outcome == Outcome.KEPT_THEIRS) {
+        if (e.earlier.length == 0 || p.outcome == null || p.outcome == Outcome.FAILED) {
             return;
         }
-        p.outcome = Outcome.KEPT_THEIRS;
-        p.note("changed by someone else between two changes of the session: their version is in place");
-        if (e.firstContentAt >= 0) {
-            putAside(p, e.firstImage, e.firstContentAt);
+        boolean kept = p.outcome == Outcome.KEPT_THEIRS;
+        if (!kept) {
+            p.outcome = Outcome.KEPT_THEIRS;
+            p.note("changed by someone else between two changes of the session: their version is in place");
+        }
+        if (undo.dry()) {
+            return;
+        }
+        int others = 0;
+        for (int i = 0; i < e.earlier.length; i++) {
+            Entry.Earlier was = e.earlier[i];
+            if (was.contentAt >= 0) {
+                Path aside = putAside(p, was.image, was.contentAt, i == 0 && !kept ? "" : ".v" + (i + 1));
+                p.aside = i == 0 && !kept || p.aside == null ? aside : p.aside;
+                others += i == 0 ? 0 : 1;
+            } else if (i > 0 && was.image.kind == FileState.LINK) {
+                p.note("before that others had put " + was.image.describe() + " there");
+            }
+        }
+        if (others > 0) {
+            p.note("earlier versions of others are beside ours, as .v2 and so on");
         }
     }
 

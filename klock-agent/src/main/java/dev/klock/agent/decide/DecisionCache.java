@@ -7,7 +7,8 @@ import java.util.Arrays;
  *
  * <p>How it works. Two tables of fixed size, one for java.io's strings and one for java.nio's bytes, each searched at {@link #WAYS}
  * neighbouring places; a new entry takes the place of a stale one or else of one of the neighbours, so the tables never grow. Entries
- * are immutable and published by a plain store: a reader sees a whole entry or none. An entry counts only while the resolver's epoch is
+ * are published by a plain store, and but for the time at which the way was last looked at they do not change: a reader sees a whole
+ * entry or none. An entry counts only while the resolver's epoch is
  * the one it was made in, which drops all at once and without a lock when a link or a directory changes.
  */
 public final class DecisionCache {
@@ -21,23 +22,62 @@ public final class DecisionCache {
 
     /** The target of a java.io name, null when it is not known. */
     public Target get(String name, boolean follow, int epoch) {
+        Entry e = entry(name, follow, epoch);
+        return e == null ? null : e.target;
+    }
+
+    /** The target of a java.nio name, null when it is not known. */
+    public Target get(byte[] name, boolean follow, int epoch) {
+        Entry e = entry(name, follow, epoch);
+        return e == null ? null : e.target;
+    }
+
+    /** {@link #get(String, boolean, int)} where the way to it was {@link #seen} after {@code since}, a System.nanoTime(); else null. */
+    public Target get(String name, boolean follow, int epoch, long since) {
+        Entry e = entry(name, follow, epoch);
+        return e != null && e.isSeen && e.seenNs - since > 0 ? e.target : null;
+    }
+
+    /** {@link #get(String, boolean, int, long)} for java.nio. */
+    public Target get(byte[] name, boolean follow, int epoch, long since) {
+        Entry e = entry(name, follow, epoch);
+        return e != null && e.isSeen && e.seenNs - since > 0 ? e.target : null;
+    }
+
+    /** The name was found to lead to {@code target} when looked at not before {@code ns}, a System.nanoTime(). */
+    public void seen(String name, boolean follow, int epoch, Target target, long ns) {
+        see(entry(name, follow, epoch), target, ns);
+    }
+
+    /** {@link #seen(String, boolean, int, Target, long)} for java.nio. */
+    public void seen(byte[] name, boolean follow, int epoch, Target target, long ns) {
+        see(entry(name, follow, epoch), target, ns);
+    }
+
+    private static void see(Entry e, Target target, long ns) {
+        if (e != null && e.target == target) {
+            e.seenNs = ns;
+            e.isSeen = true;
+        }
+    }
+
+    private Entry entry(String name, boolean follow, int epoch) {
         int hash = hash(name, follow);
         for (int i = 0; i < WAYS; i++) {
             Entry e = strings[hash + i & PLACES - 1];
             if (e != null && e.epoch == epoch && e.follow == follow && e.name.equals(name)) {
-                return e.target.isRetired() ? null : e.target;
+                return e.target.isRetired() ? null : e;
             }
         }
         return null;
     }
 
-    /** The target of a java.nio name, null when it is not known. */
-    public Target get(byte[] name, boolean follow, int epoch) {
+    private Entry entry(byte[] name, boolean follow, int epoch) {
         int hash = hash(name, follow);
         for (int i = 0; i < WAYS; i++) {
             Entry e = arrays[hash + i & PLACES - 1];
             if (e != null && e.epoch == epoch && e.follow == follow && e.bytes.length == name.length && Arrays.equals(e.bytes, name)) {
-                return e.target.isRetired() ? null : e.target;
+                return e.target.isRetired() ? null : e;
             }
         }
         return null;
@@ -102,6 +142,9 @@ public final class DecisionCache {
         final boolean follow;
         final int epoch;
         final Target target;
+        long seenNs;
+        /** Written after the time; a look that is missed costs another one. */
+        volatile boolean isSeen;
 
         Entry(String name, byte[] bytes, boolean follow, int epoch, Target target) {
             this.name = name;

@@ -44,6 +44,12 @@ public final class Observer implements Hooks {
     /** {@link #begin}: NOFOLLOW_LINKS, so that a source that is a link is itself copied. */
     private static final int SOURCE_NOFOLLOW = 2;
 
+    /**
+     * So long a change believes that a name leads where a look has found it to lead. A look and the change that follows it are some
+     * microseconds apart in any case; here many changes of one file share a look.
+     */
+    private static final long SEEN_NS = 1_000_000L;
+
     private static final int S_IFMT = 0170000;
     private static final int S_IFLNK = 0120000;
     private static final int S_IFREG = 0100000;
@@ -690,14 +696,26 @@ public final class Observer implements Hooks {
     /**
      * {@link #find} for what changes something. What the cache remembers of a name is as old as the last {@link Resolver#bump}; another
      * process may have put a link into its way since, and what is then changed is not what was decided on. So the way is looked at once
-     * more: one or two lstats where nothing has happened.
+     * more, unless that was just done: one or two lstats where nothing has happened.
      */
     private Target findNow(String name, boolean follow) {
-        return confirmed(find(name, follow), names.encode(name), follow);
+        long now = System.nanoTime();
+        Target target = cache.get(name, follow, resolver.epoch(), now - SEEN_NS);
+        if (target == null) {
+            target = confirmed(find(name, follow), names.encode(name), follow);
+            cache.seen(name, follow, resolver.epoch(), target, now);
+        }
+        return target;
     }
 
     private Target findNow(byte[] name, boolean follow) {
-        return confirmed(find(name, follow), Names.real(name), follow);
+        long now = System.nanoTime();
+        Target target = cache.get(name, follow, resolver.epoch(), now - SEEN_NS);
+        if (target == null) {
+            target = confirmed(find(name, follow), Names.real(name), follow);
+            cache.seen(name, follow, resolver.epoch(), target, now);
+        }
+        return target;
     }
 
     private Target confirmed(Target target, String name, boolean follow) {

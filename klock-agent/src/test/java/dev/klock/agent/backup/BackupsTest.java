@@ -566,6 +566,89 @@ class BackupsTest {
 
     @Test
     @Tag("C32")
+    void rollback_afterOthersEditedTwiceWithChangesOfTheSessionBetween_keepsEveryVersionOfTheirs() throws IOException {
+        Path a = file("a", "before");
+        work.append(a, " ours");
+        Files.writeString(a, "by hand, once");
+        work.rename(a, out.resolve("b"));
+        work.write(a, "ours again");
+        Files.writeString(a, "by hand, for the second time");
+        work.chmod(a, "rw-r-----");
+        crash();
+        RollbackReport report = backups.rollback();
+        RollbackReport.Entry e = entry(report, a);
+        assertThat(e.outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(a).hasContent("by hand, for the second time");
+        assertThat(e.aside()).hasContent("before");
+        assertThat(e.aside().resolveSibling(e.aside().getFileName() + ".v2")).hasContent("by hand, once");
+        assertThat(out.resolve("b")).doesNotExist();
+    }
+
+    /** As a program does that writes a line, closes and opens the file again at once. */
+    private void writeAgainAndAgain(Path p, String text) throws IOException {
+        for (int i = 0; i < 50; i++) {
+            backups.image(Work.name(p));
+            Files.writeString(p, text + i);
+            // no descriptor has this number: what was left is looked at by name
+            backups.left(Work.name(p), Integer.MAX_VALUE);
+        }
+    }
+
+    @Test
+    @Tag("C32")
+    void rollback_ofAFileChangedAgainAndAgain_restoresIt() throws IOException {
+        Path a = file("a", "before");
+        writeAgainAndAgain(a, "ours ");
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(RESTORED);
+        assertThat(a).hasContent("before");
+    }
+
+    @Test
+    @Tag("C32")
+    void rollback_ofAFileChangedAgainAndAgainThatOthersEditedAtRest_keepsTheirs() throws Exception {
+        Path edited = file("edited", "before");
+        Path deleted = file("deleted", "before");
+        Path replaced = file("replaced", "before");
+        for (Path p : List.of(edited, deleted, replaced)) {
+            writeAgainAndAgain(p, "ours ");
+        }
+        Thread.sleep(20);
+        Files.writeString(edited, "by hand");
+        Files.delete(deleted);
+        Files.move(file("new", "by hand"), replaced, StandardCopyOption.ATOMIC_MOVE);
+        RollbackReport report = backups.rollback();
+        assertThat(edited).hasContent("by hand");
+        assertThat(deleted).doesNotExist();
+        assertThat(replaced).hasContent("by hand");
+        assertThat(report.count(KEPT_THEIRS)).isEqualTo(3);
+    }
+
+    @Test
+    @Tag("C32")
+    void image_ofAFileChangedAgainAndAgainThatOthersEditedAtRest_keepsTheirsAsWell() throws Exception {
+        Path a = file("a", "before");
+        writeAgainAndAgain(a, "ours ");
+        Thread.sleep(20);
+        Files.writeString(a, "by hand, longer");
+        writeAgainAndAgain(a, "ours again ");
+        RollbackReport report = backups.rollback();
+        assertThat(a).hasContent("by hand, longer");
+        assertThat(entry(report, a).aside()).hasContent("before");
+    }
+
+    @Test
+    @Tag("C32")
+    void rollback_ofAFileThatOthersEditedInTheSameMomentAsTheSession_losesNothingOfTheirs() throws IOException {
+        Path a = file("a", "before");
+        writeAgainAndAgain(a, "ours ");
+        Files.writeString(a, "by hand");
+        RollbackReport.Entry e = entry(backups.rollback(), a);
+        Path theirs = e.outcome() == RESTORED ? e.aside() : a;
+        assertThat(theirs).hasContent("by hand");
+    }
+
+    @Test
+    @Tag("C32")
     void left_whileAnotherStreamOfTheSessionIsOpen_countsTheFileAsOurs() throws IOException {
         Path a = file("a", "before");
         backups.image(Work.name(a));
