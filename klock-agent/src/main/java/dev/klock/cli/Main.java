@@ -68,6 +68,7 @@ public final class Main implements Runnable {
         for (Verbs.Row row : Verbs.all(terminal, environment, instrumentation)) {
             commandLine.addSubcommand(row.name, row.command);
         }
+        commandLine.addSubcommand(new CommandLine.HelpCommand());
         commandLine.setExpandAtFiles(false);
         commandLine.setOut(out).setErr(err);
         commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(colours ? Ansi.ON : Ansi.OFF));

@@ -580,18 +580,9 @@ final class ManifestParse {
 
     private String id(String field) throws ManifestException {
         String id = withVariables(oneLineText(field), false, line, column);
-        int bytes = id.getBytes(StandardCharsets.UTF_8).length;
-        if (id.isEmpty() || bytes > Manifest.MAX_ID_BYTES) {
-            throw here(field + " has " + bytes + " bytes", "write 1 to " + Manifest.MAX_ID_BYTES + " bytes");
-        }
-        for (int i = 0; i < id.length(); i++) {
-            char c = id.charAt(i);
-            if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029' || c == '/' || c == '\\') {
-                throw here(field + " holds the character U+" + ManifestText.hex(c), "write an id without slashes and control characters");
-            }
-        }
-        if (id.equals(".") || id.equals("..") || id.charAt(0) == ' ' || id.charAt(id.length() - 1) == ' ') {
-            throw here(field + " is '" + id + "'", "write an id that is not . or .. and has no spaces at its ends");
+        String[] objection = Ids.objection(id);
+        if (objection != null) {
+            throw here(field + " " + objection[0], objection[1]);
         }
         return id;
     }

@@ -91,8 +91,9 @@ public final class Home {
             refuseStrange(directory, status, "klock's home");
             Home home = new Home(directory);
             String version = home.version();
-            if (version == null) {
-                throw new UsageException("klock's home " + directory + " is none: it has no version file");
+            if (version == null || version.isEmpty()) {
+                throw new UsageException("klock's home " + directory + " is none: it has no version file, or an empty one; a program started"
+                        + " under klock makes it anew");
             }
             home.requireFormat(version);
             return home;
@@ -177,14 +178,16 @@ public final class Home {
             throw new AccessDeniedException(directory.getPath());
         }
         String version = version();
-        if (version != null) {
+        if (version != null && !version.isEmpty()) {
             requireFormat(version);
             tighten(directory, status);
             requireWritable();
             return;
         }
         for (String name : present) {
-            if (!name.equals(IGNORE) && !name.startsWith(VERSION)) {
+            // with an empty version file the machine stopped before its text was on the disk, and there may be more of ours
+            boolean ours = version != null && (name.equals("log") || name.equals("backups"));
+            if (!ours && !name.equals(IGNORE) && !name.startsWith(VERSION)) {
                 throw new UsageException("klock's home " + directory + " holds something else (" + Nearest.quoted(name)
                         + " and no version file); give home=DIRECTORY, new or empty");
             }
@@ -224,6 +227,7 @@ public final class Home {
         try {
             try (FileOutputStream out = new FileOutputStream(draft)) {
                 out.write(text.getBytes(StandardCharsets.UTF_8));
+                out.getFD().sync();
             }
             if (!draft.renameTo(new File(directory, name))) {
                 throw new FileSystemException(name, null, "cannot be renamed into place");

@@ -207,13 +207,15 @@ public final class LaunchOptions {
         return "give " + option.key() + "=" + value + " as agent argument, or -D" + option.property() + " or " + option.variable();
     }
 
-    /** One line for each option that protects less than the default; to be shown on stderr whatever {@code log.level} is. Empty if there is none. */
+    /** One line for each option that protects less than the default, or would in another mode; to be shown on stderr whatever {@code log.level} is. Empty if there is none. */
     public List<String> loosened() {
         List<String> lines = new ArrayList<>(2);
         Option[] all = Option.all();
         for (int i = 0; i < all.length; i++) {
             Option option = all[i];
-            if (option.inManifest == Option.InManifest.NOT_LOOSER && option.isLooser(values[i])) {
+            if (option == Option.AMEND && amend() && mode() != Mode.PERMISSIVE) {
+                lines.add("amend is true, by " + where(option) + ", but does something in permissive mode only");
+            } else if (option.inManifest == Option.InManifest.NOT_LOOSER && option.isLooser(values[i])) {
                 lines.add(option.key() + " is " + values[i] + " instead of " + option.byDefault() + ", by " + where(option));
             }
         }

@@ -1,6 +1,7 @@
 package dev.klock.agent.config;
 
 import dev.klock.agent.log.Level;
+import dev.klock.manifest.Ids;
 
 /**
  * The options of a launch: the table behind the agent's arguments, {@code -Dklock.KEY}, {@code KLOCK_KEY} and the manifest's
@@ -10,7 +11,7 @@ public enum Option {
     MANIFEST("manifest", null, Kind.TEXT, InManifest.NO),
     MODE("mode", "strict", Kind.MODE, InManifest.NOT_LOOSER),
     HOME("home", null, Kind.TEXT, InManifest.NO),
-    AGENT("agent", null, Kind.TEXT, InManifest.NO),
+    AGENT("agent", null, Kind.ID, InManifest.NO),
     WAIT_TIMEOUT("wait-timeout", "30s", Kind.DURATION, InManifest.YES),
     AMEND("amend", "false", Kind.FLAG, InManifest.NOT_LOOSER),
     LOG_LEVEL("log.level", "warn", Kind.LEVEL, InManifest.YES),
@@ -22,7 +23,7 @@ public enum Option {
     BACKUP_MAX_FILES("backup.max-files", "200000", Kind.COUNT, InManifest.YES);
 
     /** What a value looks like. */
-    enum Kind { TEXT, MODE, FLAG, LEVEL, DURATION, SIZE, COUNT }
+    enum Kind { TEXT, ID, MODE, FLAG, LEVEL, DURATION, SIZE, COUNT }
 
     /** Whether the manifest's section may hold it: a manifest found by walking up must not be able to weaken the protection. */
     enum InManifest { YES, NOT_LOOSER, NO }
@@ -96,6 +97,10 @@ public enum Option {
     String objection(String text) {
         if (text.isEmpty()) {
             return "needs a value";
+        }
+        if (kind == Kind.ID) {
+            String[] objection = Ids.objection(text);
+            return objection == null ? null : objection[0] + "; " + objection[1];
         }
         if (kind == Kind.MODE) {
             return Mode.of(text) != null ? null : oneOf(text, new String[] {"strict", "block", "permissive", "learn", "off"});

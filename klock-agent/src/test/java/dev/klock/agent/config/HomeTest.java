@@ -127,8 +127,24 @@ class HomeTest {
         Home home = Home.open(new File(temp, ".klock"));
         Place.file(home.directory(), "version", "2\n");
         assertThatThrownBy(() -> Home.open(home.directory())).hasMessageContaining("has format '2', this klock knows format 1");
+    }
+
+    @Test
+    void home_whoseVersionWasNotOnTheDiskWhenTheMachineStopped_isMadeWhole() throws Exception {
+        Home home = Home.open(new File(temp, ".klock"));
+        home.directory("log");
         Place.file(home.directory(), "version", "");
-        assertThatThrownBy(() -> Home.open(home.directory())).hasMessageContaining("has format ''");
+        assertThatThrownBy(() -> Home.existing(home.directory())).hasMessageContaining("a program started under klock makes it anew");
+        Home.open(home.directory());
+        assertThat(new File(home.directory(), "version")).hasContent("1\n");
+    }
+
+    @Test
+    void directory_ofOthersWithAnEmptyFileNamedVersion_isRefused() throws Exception {
+        File dir = Place.directory(temp, "documents", "rwx------");
+        Place.file(dir, "version", "");
+        Place.file(dir, "letter.txt", "dear");
+        assertThatThrownBy(() -> Home.open(dir)).hasMessageContaining("holds something else ('letter.txt'");
     }
 
     @Test

@@ -61,9 +61,9 @@ class LaunchOptionsTest {
 
     @Test
     void argument_escapes_giveCommasAndBackslashes() throws UsageException {
-        assertThat(read("manifest=/a\\,b/k=1.yaml,agent=x\\\\,home=C\\d").text(Option.MANIFEST)).isEqualTo("/a,b/k=1.yaml");
-        assertThat(read("agent=x\\\\,home=C\\d").agent()).isEqualTo("x\\");
-        assertThat(read("agent=x\\\\,home=C\\d").text(Option.HOME)).isEqualTo("C\\d");
+        assertThat(read("manifest=/a\\,b/k=1.yaml,home=x\\\\,agent=d").text(Option.MANIFEST)).isEqualTo("/a,b/k=1.yaml");
+        assertThat(read("home=x\\\\,manifest=C\\d").text(Option.HOME)).isEqualTo("x\\");
+        assertThat(read("home=x\\\\,manifest=C\\d").text(Option.MANIFEST)).isEqualTo("C\\d");
         assertThat(read(",agent=a,,").agent()).isEqualTo("a");
     }
 
@@ -71,8 +71,8 @@ class LaunchOptionsTest {
     void argument_anyValues_areReadBack(@ForAll @StringLength(min = 1) String a, @ForAll @Chars({',', '\\', '=', 'x'}) @StringLength(min = 1, max = 9) String b)
             throws UsageException {
         Assume.that(a.indexOf('\0') < 0);
-        LaunchOptions options = read(LaunchOptions.argument(Option.AGENT, a) + "," + LaunchOptions.argument(Option.HOME, b) + ",mode=block");
-        assertThat(options.agent()).isEqualTo(a);
+        LaunchOptions options = read(LaunchOptions.argument(Option.MANIFEST, a) + "," + LaunchOptions.argument(Option.HOME, b) + ",mode=block");
+        assertThat(options.text(Option.MANIFEST)).isEqualTo(a);
         assertThat(options.text(Option.HOME)).isEqualTo(b);
         assertThat(options.mode()).isEqualTo(Mode.BLOCK);
     }
@@ -138,6 +138,20 @@ class LaunchOptionsTest {
                 "mode is permissive instead of strict, by agent argument",
                 "amend is true instead of false, by system property klock.amend",
                 "denials.limit is 21 instead of 20, by environment variable KLOCK_DENIALS_LIMIT");
+    }
+
+    @Test
+    void amend_inAnotherModeThanPermissive_isSaidToDoNothing() throws UsageException {
+        assertThat(read("amend=true").loosened()).containsExactly(
+                "amend is true, by agent argument, but does something in permissive mode only");
+    }
+
+    @Test
+    void agent_thatIsNoId_isRefused() {
+        assertThatThrownBy(() -> read("agent=a/b")).hasMessage(
+                "agent argument agent holds the character U+002F; write an id without slashes and control characters");
+        assertThatThrownBy(() -> read("agent=..")).hasMessageContaining("is '..'");
+        assertThatThrownBy(() -> read("agent=" + "x".repeat(300))).hasMessageContaining("has 300 bytes");
     }
 
     @ParameterizedTest
