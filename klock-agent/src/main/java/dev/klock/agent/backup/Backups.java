@@ -119,6 +119,8 @@ public final class Backups implements Closeable {
      * rest its times tell whether others have changed it since, and what a rollback displaces there is kept.
      */
     private static final long BUSY_NS = 1_000_000L;
+    /** A power of two. */
+    private static final int RECENT = 256;
     /** Changes and looks in turn, each of which must get a time of its own, before a file system's times are taken to be exact. */
     private static final int TIME_PROBES = 12;
     /** How often a file that changes while it is read is tried. */
@@ -142,6 +144,8 @@ public final class Backups implements Closeable {
     private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
     /** By SHA-256: where small content already is in the pack, so that equal files are kept once. */
     private final ConcurrentHashMap<ByteBuffer, Long> contents = new ConcurrentHashMap<>();
+    /** By the identity of the array, which a caller keeps for a path: most changes are of what was changed just before. */
+    private final Recent[] recent = new Recent[RECENT];
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
@@ -531,16 +535,20 @@ public final class Backups implements Closeable {
      * First touch (K6-8, C31): takes the image of {@code path} itself — content and metadata, link text, a directory without its entries,
      * or that nothing is there — and returns when it is durable. Cheap when done before; concurrent first touches of one path make one
      * image and all wait for it. An image taken before the grant is taken again if the file changed since (H21). Must be followed by
-     * {@link #left}.
+     * {@link #left}. {@code path} is kept and must not be changed afterwards.
      *
      * @throws IOException if the image cannot be taken or made durable: the effect must not happen
      */
     public void image(byte[] path) throws IOException {
-        Name name = name(path);
-        if (name == null) {
-            return;
+        Entry e = recent(path);
+        if (e == null) {
+            Name name = name(path);
+            if (name == null) {
+                return;
+            }
+            e = entry(name);
+            recent[System.identityHashCode(path) & RECENT - 1] = new Recent(path, e);
         }
-        Entry e = entry(name);
         synchronized (e) {
             touch(e);
             e.overlapped |= e.users > 0;
@@ -666,7 +674,8 @@ public final class Backups implements Closeable {
 
     /** {@link #left(byte[])} for a descriptor that is about to be closed; -1 for none. */
     public void left(byte[] path, int fd) {
-        Entry e = entries.get(new Name(path));
+        Entry e = recent(path);
+        e = e == null ? entries.get(new Name(path)) : e;
         if (e == null || e.role != Entry.TOUCHED || ending) {
             return;
         }
@@ -1048,6 +1057,17 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** Safe to publish without a lock since all is final. */
+    private static final class Recent {
+        final byte[] path;
+        final Entry entry;
+
+        Recent(byte[] path, Entry entry) {
+            this.path = path;
+            this.entry = entry;
+        }
+    }
+
     // --- taking images
 
     private void running() throws IOException {
@@ -1081,6 +1101,12 @@ public final class Backups implements Closeable {
             end--;
         }
         return new Name(Arrays.copyOf(path, end));
+    }
+
+    /** The entry of the same array as {@link #image} was called with a short while ago, or null. */
+    private Entry recent(byte[] path) {
+        Recent r = recent[System.identityHashCode(path) & RECENT - 1];
+        return r != null && r.path == path ? r.entry : null;
     }
 
     private Entry entry(Name name) {

@@ -152,6 +152,7 @@ public final class Measure {
         Map<String, String[]> ways = new LinkedHashMap<>();
         ways.put("no agent", new String[0]);
         ways.put("empty agent", new String[] {"-javaagent:" + empty()});
+        ways.put("JaCoCo's agent", new String[] {"-javaagent:" + target.resolve("agents/jacoco-agent.jar") + "=destfile=out/jacoco.exec"});
         ways.put("klock, first time", new String[] {"-javaagent:" + klock});
         ways.put("klock, caches warm", new String[] {"-javaagent:" + klock});
         ways.put("empty agent by -agentlib", new String[] {"-agentlib:instrument=" + empty()});
