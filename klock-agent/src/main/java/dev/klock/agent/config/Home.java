@@ -91,11 +91,17 @@ public final class Home {
             refuseStrange(directory, status, "klock's home");
             Home home = new Home(directory);
             String version = home.version();
-            if (version == null || version.isEmpty()) {
-                throw new UsageException("klock's home " + directory + " is none: it has no version file, or an empty one; a program started"
-                        + " under klock makes it anew");
+            if (version == null) {
+                String strange = home.strange(false);
+                if (strange == null) {
+                    // its making was cut short: nothing has been done in it yet
+                    return null;
+                }
+                throw new UsageException("klock's home " + directory + " is none: it holds " + Nearest.quoted(strange) + " and no version file");
             }
-            home.requireFormat(version);
+            if (!version.isEmpty()) {
+                home.requireFormat(version);
+            }
             return home;
         } catch (IOException e) {
             throw new UsageException("klock's home " + directory + " cannot be read: " + reason(e));
@@ -173,10 +179,6 @@ public final class Home {
 
     /** Checks the format, or marks a new directory with it. A directory that is not klock's keeps its mode. */
     private void settle(FileStatus status) throws IOException, UsageException {
-        String[] present = directory.list();
-        if (present == null) {
-            throw new AccessDeniedException(directory.getPath());
-        }
         String version = version();
         if (version != null && !version.isEmpty()) {
             requireFormat(version);
@@ -184,17 +186,32 @@ public final class Home {
             requireWritable();
             return;
         }
-        for (String name : present) {
-            // with an empty version file the machine stopped before its text was on the disk, and there may be more of ours
-            boolean ours = version != null && (name.equals("log") || name.equals("backups"));
-            if (!ours && !name.equals(IGNORE) && !name.startsWith(VERSION)) {
-                throw new UsageException("klock's home " + directory + " holds something else (" + Nearest.quoted(name)
-                        + " and no version file); give home=DIRECTORY, new or empty");
-            }
+        String strange = strange(version != null);
+        if (strange != null) {
+            throw new UsageException("klock's home " + directory + " holds something else (" + Nearest.quoted(strange)
+                    + " and no version file); give home=DIRECTORY, new or empty");
         }
         tighten(directory, status);
         place(IGNORE, "*\n");
         place(VERSION, FORMAT + "\n");
+    }
+
+    /**
+     * The name of something in it that klock has not put there; null if there is none. {@code settled}: there is a version file, if an
+     * empty one: the machine stopped before its text was on the disk, and there may be more of ours.
+     */
+    private String strange(boolean settled) throws IOException {
+        String[] present = directory.list();
+        if (present == null) {
+            throw new AccessDeniedException(directory.getPath());
+        }
+        for (String name : present) {
+            boolean ours = name.equals(IGNORE) || name.startsWith(VERSION) || settled && (name.equals("log") || name.equals("backups"));
+            if (!ours) {
+                return name;
+            }
+        }
+        return null;
     }
 
     private void requireWritable() throws IOException {

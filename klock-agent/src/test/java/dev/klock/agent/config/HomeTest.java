@@ -134,9 +134,19 @@ class HomeTest {
         Home home = Home.open(new File(temp, ".klock"));
         home.directory("log");
         Place.file(home.directory(), "version", "");
-        assertThatThrownBy(() -> Home.existing(home.directory())).hasMessageContaining("a program started under klock makes it anew");
+        assertThat(Home.existing(home.directory())).isNotNull();
         Home.open(home.directory());
         assertThat(new File(home.directory(), "version")).hasContent("1\n");
+    }
+
+    @Test
+    void home_whoseMakingWasCutShort_isNoneYet() throws Exception {
+        File dir = Place.directory(temp, ".klock", "rwx------");
+        Place.file(dir, ".gitignore", "*\n");
+        Place.file(dir, "version.3f.new", "1");
+        assertThat(Home.existing(dir)).isNull();
+        Place.file(dir, "letter.txt", "dear");
+        assertThatThrownBy(() -> Home.existing(dir)).hasMessageEndingWith("is none: it holds 'letter.txt' and no version file");
     }
 
     @Test
