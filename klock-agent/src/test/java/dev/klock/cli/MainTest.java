@@ -336,7 +336,7 @@ class MainTest {
         assertBadUsage(run("sessions"));
         assertThat(err).contains("is a symbolic link");
         assertBadUsage(run("sessions", "--home", temp.toString()));
-        assertThat(err).contains("has no version file");
+        assertThat(err).contains("and no version file");
         assertThat(work.toFile().list()).containsExactlyInAnyOrder("klock.yaml", ".klock");
     }
 
