@@ -14,7 +14,7 @@ import java.util.StringTokenizer;
  * what to do, and commands by which the VM itself writes files or loads code. What such code does once it is in, no hook sees; so what is
  * judged is that it comes in (K6-7, C49).
  *
- * <p>The JDK's own libraries lie in {@code java.home} and are not the program's.
+ * <p>The JDK's own libraries lie in {@code java.home} and are not the program's, where a class of the JDK loads them.
  *
  * <p>Thread-safe. Does I/O; callers have exempted themselves.
  */
@@ -64,11 +64,13 @@ final class NativeCode {
             judge.access(work, op, ffm, CONSUMES, name, null);
             return;
         }
-        if (targets.baseline().isInJavaHome(name)) {
+        Resolved found = resolver.resolve(name, true);
+        if (found.path() == null) {
             return;
         }
-        Resolved found = resolver.resolve(name, true);
-        if (found.path() == null || targets.baseline().isInJavaHome(found.path())) {
+        boolean ofTheJdk = targets.baseline().isInJavaHome(name) || targets.baseline().isInJavaHome(found.path());
+        // a class of the program may have the name of a JDK class, and with its library the natives that are hooked in the true one
+        if (ofTheJdk && Causes.isLinkedByTheJdk()) {
             return;
         }
         judge.access(work, op, targets.other(NATIVE, Names.text(found.path())), CONSUMES, Names.text(name), null);

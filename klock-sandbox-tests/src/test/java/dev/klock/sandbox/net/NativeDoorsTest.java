@@ -63,6 +63,18 @@ class NativeDoorsTest {
         assertThat(steps(jdk).watched("block", quirks)).isEqualTo(steps(jdk).bare(quirks));
     }
 
+    /** Bound to classes of its own, a library of the JDK would give the program natives that no hook guards. */
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("FIELD-B05")
+    void libraryOfTheJdk_loadedByTheProgramItself_isStopped(Jdk jdk) throws IOException {
+        Path library = jdk.java().toRealPath().getParent().resolveSibling("lib/libattach.so");
+        assertThat(library).exists();
+        String load = "load " + library;
+        denied(steps(jdk).watched("block", load), load, "CONSUMES on NATIVE:" + library);
+        assertThat(steps(jdk, "CONSUMES NATIVE:" + library).watched("block", load).values()).containsExactly("loaded");
+    }
+
     @ParameterizedTest
     @MethodSource("dev.klock.sandbox.net.NativeDoorsTest#withForeignFunctions")
     @Tag("FIELD-B05")
