@@ -29,6 +29,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -75,6 +76,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private final Guard guard;
     /** Threads that are putting a violation on record: the log stays open for them. */
     private final AtomicInteger telling = new AtomicInteger();
+    /** It was said that something changes without an image, in a mode that lets it. */
+    private final AtomicBoolean unsavedSaid = new AtomicBoolean();
     private volatile boolean ended;
     private volatile String stopReason;
     private volatile int stopCode;
@@ -207,8 +210,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     @Override
     public boolean unsaved(Denial access, IOException cause) {
-        Stderr.error("the image of " + access.resource() + " could not be made before it changes: " + cause.getMessage()
-                + (mode.denies() ? "; the change is refused" : "; it cannot be undone"));
+        if (mode.denies() || unsavedSaid.compareAndSet(false, true)) {
+            Stderr.error("the image of " + access.resource() + " could not be made before it changes: " + cause.getMessage()
+                    + (mode.denies() ? "; the change is refused" : "; it cannot be undone (said once: others may follow)"));
+        }
         return mode.denies();
     }
 

@@ -8,6 +8,8 @@ import java.util.List;
 /** The texts people read when an access was outside the scope, and at the end of a session. */
 public final class Messages {
     private static final Predicate[] PREDICATES = Predicate.values();
+    /** More than a date, a time or a process id has in a row; temporary names have up to twenty. */
+    private static final int RANDOM_DIGITS = 15;
 
     private Messages() {
     }
@@ -38,7 +40,11 @@ public final class Messages {
         declared(text, declared);
         requested(text, requested);
         text.append("\n  to allow it, add to scope: - ");
-        text.append(Escapes.yaml(attempted.name().concat(" ").concat(resource.toString())));
+        Resource directory = isRandomName(resource) ? directoryOf(resource) : null;
+        text.append(Escapes.yaml(attempted.name().concat(" ").concat((directory == null ? resource : directory).toString())));
+        if (directory != null) {
+            text.append("\n  (the name looks random: /* stands for every name in that directory)");
+        }
         if (!nearest.isEmpty()) {
             text.append("\n  nearest declared: ");
             for (int i = 0; i < nearest.size(); i++) {
@@ -49,6 +55,25 @@ public final class Messages {
             }
         }
         return text.toString();
+    }
+
+    /** Whether a line with this very name would be of no use the next time: the JDK's temporary files carry a random number. */
+    private static boolean isRandomName(Resource resource) {
+        if (!resource.scheme().equals("FILE") || resource.form() != Resource.Form.EXACT) {
+            return false;
+        }
+        String path = resource.path();
+        int digits = 0;
+        for (int i = path.length() - 1; i > 0 && path.charAt(i) != '/' && digits < RANDOM_DIGITS; i--) {
+            char c = path.charAt(i);
+            digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+        }
+        return digits == RANDOM_DIGITS;
+    }
+
+    private static Resource directoryOf(Resource file) {
+        int slash = file.path().lastIndexOf('/');
+        return slash <= 0 ? null : Resource.of("FILE", file.path().substring(0, slash), Resource.Form.CHILDREN);
     }
 
     /** Why an access to klock's own home, manifest or jar is stopped in every mode. */

@@ -37,6 +37,17 @@ class MessagesTest {
     }
 
     @Test
+    void violation_ofANameThatIsRandom_proposesItsDirectory() {
+        Resource random = Resource.file("/tmp/imageio4711471147114711.tmp");
+        assertThat(Messages.violation(Predicate.PROVIDES, random, null, 0, null, List.of(), null)).isEqualTo(
+                "Agent attempted PROVIDES on FILE:/tmp/imageio4711471147114711.tmp but declared nothing.\n"
+                        + "  to allow it, add to scope: - PROVIDES FILE:/tmp/*\n"
+                        + "  (the name looks random: /* stands for every name in that directory)");
+        Resource dated = Resource.file("/tmp/dump-20261128-235959.log");
+        assertThat(Messages.violation(Predicate.PROVIDES, dated, null, 0, null, List.of(), null)).contains("- PROVIDES FILE:/tmp/dump-20261128-235959.log");
+    }
+
+    @Test
     void violation_ofSeveralDeclared_namesAll() {
         assertThat(Messages.violation(Predicate.DELETES, HOSTS, null, Predicate.CONSUMES.bit() | Predicate.MUTATES.bit(), null, List.of(), null))
                 .startsWith("Agent attempted DELETES on FILE:/etc/hosts but only declared CONSUMES, MUTATES.\n");
