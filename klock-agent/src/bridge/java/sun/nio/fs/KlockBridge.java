@@ -105,6 +105,14 @@ public final class KlockBridge {
         }
     }
 
+    public static void map(int op, FileDescriptor descriptor) {
+        int fd = descriptor == null ? -1 : DESCRIPTORS.get(descriptor);
+        if (FENCE.raised) {
+            HOOKS.fenced(op, fd);
+        }
+        HOOKS.mapping(op, fd);
+    }
+
     public static void writeFd(int op, int fd) {
         if (FENCE.raised) {
             HOOKS.fenced(op, fd);

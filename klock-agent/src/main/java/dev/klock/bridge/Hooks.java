@@ -51,6 +51,9 @@ public interface Hooks {
      */
     void end(int op, int result);
 
+    /** The file that {@code fd} is open on is about to be mapped, maybe for writing: what changes it from then on is no call. */
+    void mapping(int op, int fd);
+
     /** The descriptor {@code fd} is about to be closed. */
     void closing(int op, int fd);
 

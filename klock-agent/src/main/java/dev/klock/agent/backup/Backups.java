@@ -1579,12 +1579,15 @@ public final class Backups implements Closeable {
         collect(e);
     }
 
-    /** By the descriptor where it surely is what the name leads to: asking it costs half. */
+    /**
+     * By the descriptor where it surely is what the session left: asking it costs half. If it has no name any more, others have put
+     * something else in its place, or nothing, and what the name leads to is theirs.
+     */
     private FileState look(Entry e, int fd) throws IOException {
         if (fd >= 0 && !e.overlapped) {
             long taken = FileState.now();
             long[] s = files.status(fd);
-            if (s != null && s[HostFiles.NLINK] == 1 && (s[HostFiles.MODE] & FileState.TYPE_BITS) == FileState.FILE_BITS) {
+            if (s != null && s[HostFiles.NLINK] <= 1 && (s[HostFiles.MODE] & FileState.TYPE_BITS) == FileState.FILE_BITS) {
                 return FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
             }
         }

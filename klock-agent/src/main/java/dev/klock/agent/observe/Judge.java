@@ -714,6 +714,19 @@ final class Judge {
         images.left(target.bytes(), fd);
     }
 
+    /**
+     * A file that is open for writing is about to be mapped. A mapping outlives the descriptor and nothing tells its end, so from here on
+     * the file counts as being changed by the session.
+     */
+    void mapping(Target target) {
+        try {
+            images.before(target.bytes());
+        } catch (IOException e) {
+            // its image was made when it was opened; without this one, what the mapping changes later may be taken for other people's
+            return;
+        }
+    }
+
     private void made(Target target, boolean tree) {
         if (target.isReplaced()) {
             targets.putBack(target);

@@ -620,6 +620,26 @@ public final class Observer implements Hooks {
     }
 
     @Override
+    public void mapping(int op, int fd) {
+        Target target = descriptors.get(fd);
+        if (target == null) {
+            return;
+        }
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            judge.mapping(target);
+        } catch (RuntimeException e) {
+            verdicts.failed(Op.of(op), e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
     public void halting(int status) {
         Work work = works.get();
         work.depth++;

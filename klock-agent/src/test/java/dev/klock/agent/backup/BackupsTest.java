@@ -447,6 +447,7 @@ class BackupsTest {
     // H21
 
     @Test
+    @Tag("FIELD-H21")
     @Tag("C30")
     void image_whenSomeoneChangedTheFileSincePreflight_isTheStateAtFirstTouch() throws IOException {
         Path a = file("a", "at preflight");
@@ -694,6 +695,7 @@ class BackupsTest {
     // H24
 
     @Test
+    @Tag("FIELD-H24")
     @Tag("C47")
     void claim_byTwentyAtOnce_givesTwentyDirectories() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(20);
@@ -729,6 +731,7 @@ class BackupsTest {
     // H25
 
     @Test
+    @Tag("FIELD-H25")
     void rollback_whenTheParentWasReplacedByALink_refusesAndReports() throws IOException {
         Path a = file("d/a", "before");
         Path created = out.resolve("d/created");

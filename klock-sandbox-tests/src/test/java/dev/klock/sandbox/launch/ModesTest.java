@@ -157,6 +157,7 @@ class ModesTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-H14")
     void klocksOwnFiles_evenWhenDeclared_cannotBeChanged(Jdk jdk) throws Exception {
         Workspace workspace = Workspace.in(directory);
         for (String mode : GUARDING) {
