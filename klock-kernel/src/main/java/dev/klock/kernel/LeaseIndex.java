@@ -231,6 +231,10 @@ final class LeaseIndex {
         }
         int[] d = slab.chunk(record);
         int slots = Slab.at(record) + SLOTS;
+        // a directory always has a child: asking brings the record's counts, which a grant needs next, while the slots are on their way
+        if (d[slots - SLOTS + CHILD_COUNT] == 0) {
+            return NONE;
+        }
         int mask = (1 << n[nodeAt + SLOT_BITS]) - 1;
         int h = hash;
         for (int slot = h & mask; ; slot = slot + 1 & mask) {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -51,6 +53,59 @@ class LeaseIndexTest {
             index.remove(claim);
         }
         assertThat(index.nodes()).isZero();
+    }
+
+    /**
+     * Directories that grow to hundreds of names and shrink again, and names of each kind: up to eight characters, up to sixteen, longer,
+     * beyond Latin, some that differ in their last character only, and first names without a slash.
+     */
+    @Property(tries = 20, shrinking = ShrinkingMode.OFF)
+    void index_directoriesThatGrowAndShrink_findNamesOfEachKind(@ForAll long seed) {
+        Random random = new Random(seed);
+        LeaseIndex index = new LeaseIndex(random.nextInt());
+        LeaseIndex.Space space = new LeaseIndex.Space("n");
+        Session session = new Session(SessionKey.of("a", "s"), space, 0, 0, false, true);
+        Map<Resource, Claim> claims = new LinkedHashMap<>();
+        for (int step = 0; step < 4000; step++) {
+            Resource resource = named(random);
+            Claim held = claims.get(resource);
+            assertThat(index.mayConflict(space, resource, LeaseIndex.ANY)).as("%s", resource).isEqualTo(held != null);
+            boolean grows = step < 1500 || step > 2500 && step < 3000;
+            if (held == null && (grows || random.nextInt(4) == 0)) {
+                Claim claim = new Claim(session, Triple.of(Predicate.MUTATES, resource), step);
+                index.insert(space, claim);
+                claims.put(resource, claim);
+            } else if (held != null && !grows) {
+                index.remove(claims.remove(resource));
+            }
+            if (step % 100 == 0) {
+                ArrayList<Claim> found = new ArrayList<>();
+                index.collect(
+                        space,
+                        Resource.of("FILE", "/d", Resource.Form.SUBTREE),
+                        LeaseIndex.ANY,
+                        null,
+                        Long.MAX_VALUE,
+                        LeaseIndex.ALL,
+                        found);
+                List<Claim> below = new ArrayList<>(claims.values());
+                below.removeIf(c -> !c.resource.scheme().equals("FILE"));
+                assertThat(found).containsExactlyInAnyOrderElementsOf(below);
+            }
+        }
+        for (Claim claim : claims.values()) {
+            index.remove(claim);
+        }
+        assertThat(index.nodes()).isZero();
+    }
+
+    /** One of some 600 names, below {@code /d} or of a variable. */
+    private static Resource named(Random random) {
+        String name = "abcdefghijklmnopqrstuvwxyz".substring(0, new int[] {0, 1, 6, 7, 8, 13, 14, 15, 16, 20}[random.nextInt(10)])
+                + new String[] {"", "\u00e9", "\u6f22"}[random.nextInt(3)]
+                + (10 + random.nextInt(20));
+        int place = random.nextInt(8);
+        return place == 0 ? Resource.of("ENV", name, Resource.Form.EXACT) : Resource.file(place == 1 ? "/d/" + name + "/x" : "/d/" + name);
     }
 
     private static Resource resource(Random random) {

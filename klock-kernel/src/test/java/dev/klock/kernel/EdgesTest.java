@@ -1,0 +1,225 @@
+package dev.klock.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Limits at their very number, answers to commands that come at an odd moment, and the events that each command must leave. */
+class EdgesTest {
+    private final Worlds w = new Worlds();
+
+    private static Refusal.Code code(Outcome out) {
+        return out.refusal() == null ? null : out.refusal().code();
+    }
+
+    private static Command.Register register(SessionKey key, long priorityMs, long epoch, boolean resumed) {
+        return new Command.Register(key, priorityMs, true, epoch, resumed, true, true);
+    }
+
+    @Test
+    void sessions_oneMoreThanTheLimit_isRefused() {
+        for (int i = 0; i < Limits.MAX_SESSIONS; i++) {
+            w.session("a" + i, i);
+        }
+        assertThat(code(w.apply(register(SessionKey.of("one more", "s"), 0, 0, false)))).isEqualTo(Refusal.Code.TOO_MANY);
+        assertThat(w.kernel.sessionCount()).isEqualTo(Limits.MAX_SESSIONS);
+    }
+
+    @Test
+    void waiters_oneMoreThanTheLimit_isRefusedAndOneThatCannotWaitIsPaused() {
+        w.submit(w.session("holder", 1_000_000), "MUTATES /d/**");
+        for (int i = 0; i < Limits.MAX_WAITERS; i++) {
+            assertThat(w.submit(w.session("a" + i, i), "MUTATES /d/" + i).verdict()).isEqualTo(Verdict.WAIT);
+        }
+        SessionKey last = w.session("last", 500_000);
+        Outcome out = w.submit(last, "MUTATES /d/last");
+        assertThat(code(out)).isEqualTo(Refusal.Code.TOO_MANY);
+        assertThat(out.conflicts()).isEmpty();
+        assertThat(w.kernel.waiterCount()).isEqualTo(Limits.MAX_WAITERS);
+        assertThat(w.apply(new Command.Submit(last, Worlds.triples("MUTATES /d/last"), 0, 0, false)).verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(w.submit(last, "MUTATES /e").verdict()).isEqualTo(Verdict.GRANTED);
+    }
+
+    @Test
+    void session_neverHeardOfAgain_isForgottenAtItsVeryMillisecond() {
+        SessionKey quiet = w.session("quiet", 0);
+        SessionKey busy = w.session("busy", 0);
+        w.at(10);
+        w.dry(busy, "MUTATES /d");
+        w.at(Limits.SESSION_MEMORY_MS - 1);
+        assertThat(w.state(quiet)).isEqualTo(LifeCycle.PLANNING);
+        w.at(Limits.SESSION_MEMORY_MS);
+        assertThat(w.state(quiet)).isNull();
+        assertThat(w.state(busy)).isEqualTo(LifeCycle.PLANNING);
+        w.at(Limits.SESSION_MEMORY_MS + 9);
+        assertThat(w.state(busy)).isEqualTo(LifeCycle.PLANNING);
+        w.at(Limits.SESSION_MEMORY_MS + 10);
+        assertThat(w.kernel.sessionCount()).isZero();
+        assertThat(w.kernel.nowMs()).isEqualTo(Limits.SESSION_MEMORY_MS + 10);
+    }
+
+    @Test
+    void session_thatHoldsOrWaits_isNotForgotten() {
+        SessionKey holder = w.session("holder", 1);
+        Lease lease = w.submitFor(holder, Limits.MAX_TTL_MS, "MUTATES /d").leases().get(0);
+        SessionKey older = w.session("older", 0);
+        assertThat(w.apply(new Command.Submit(older, Worlds.triples("MUTATES /d"), 0, Limits.MAX_WAIT_MS, false)).verdict())
+                .isEqualTo(Verdict.WAIT);
+        for (long ms = 200_000; ms <= 1_200_000; ms += 200_000) {
+            w.at(ms);
+            assertThat(w.heartbeat(holder, lease).isRefused()).isFalse();
+        }
+        assertThat(w.state(older)).isEqualTo(LifeCycle.PAUSED);
+        assertThat(w.kernel.waiterCount()).isEqualTo(1);
+    }
+
+    @Test
+    @Tag("K3-12")
+    void heartbeat_ofAllLeasesWhileOneIsInItsGrace_renewsTheOthersAndRejectsThatOne() {
+        SessionKey a = w.session("a", 0);
+        Lease brief = w.submitFor(a, 1000, "MUTATES /d").leases().get(0);
+        Lease lasting = w.submitFor(a, 10_000, "MUTATES /e").leases().get(0);
+        w.apply(new Command.AnnounceRestart(a));
+        w.at(1000);
+        Outcome out = w.apply(new Command.Heartbeat(a, null));
+        assertThat(out.leases()).extracting(Lease::fencingToken).containsExactly(lasting.fencingToken());
+        assertThat(out.leases().get(0).expiresAtMs()).isEqualTo(11_000);
+        assertThat(out.rejections()).extracting(Outcome.Rejection::lease).containsExactly(brief.fencingToken());
+        assertThat(out.rejections().get(0).refusal().code()).isEqualTo(Refusal.Code.LEASE_GONE);
+    }
+
+    @Test
+    @Tag("K3-13")
+    void release_ofSeveral_returnsThoseAndRejectsTheRest() {
+        SessionKey a = w.session("a", 0);
+        Lease other = w.submit(w.session("b", 1), "MUTATES /b").leases().get(0);
+        Lease one = w.submit(a, "MUTATES /d").leases().get(0);
+        Lease two = w.submit(a, "MUTATES /e").leases().get(0);
+        Outcome out = w.apply(new Command.Release(a, Worlds.tokens(one, other, two)));
+        assertThat(out.leases()).extracting(Lease::fencingToken).containsExactly(one.fencingToken(), two.fencingToken());
+        assertThat(out.leases()).extracting(Lease::state).containsOnly(LeaseState.RELEASED);
+        assertThat(out.rejections()).extracting(r -> r.refusal().code()).containsExactly(Refusal.Code.NOT_OWNER);
+        assertThat(w.kernel.leaseCount()).isEqualTo(1);
+    }
+
+    @Test
+    @Tag("K7-5")
+    void reconcile_aReservedLeaseInItsGrace_isReservedAgain() {
+        SessionKey a = w.session("a", 0);
+        Lease lease = w.apply(new Command.Submit(a, Worlds.triples("MUTATES /d"), 1000, 0, true)).leases().get(0);
+        w.apply(new Command.AnnounceRestart(a));
+        w.at(1000);
+        Outcome out = w.apply(new Command.Reconcile(a, Worlds.tokens(lease)));
+        assertThat(out.leases()).extracting(Lease::state).containsExactly(LeaseState.PENDING);
+        assertThat(Worlds.kinds(w.apply(new Command.Confirm(a, null)))).containsExactly(Event.Kind.LEASE_CONFIRMED);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    @Test
+    @Tag("K7-5")
+    void reconcile_ofNone_endsAllThatAreInTheirGraceAndTheSession() {
+        SessionKey a = w.session("a", 0);
+        w.submitFor(a, 1000, "MUTATES /d");
+        w.apply(new Command.AnnounceRestart(a));
+        w.at(1000);
+        Outcome out = w.apply(new Command.Reconcile(a, new long[0]));
+        assertThat(Worlds.kinds(out)).containsExactly(Event.Kind.LEASE_EXPIRED);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.ABORTED);
+    }
+
+    @Test
+    @Tag("K5-7")
+    void register_aLiveSessionAgainFromADigest_isPausedUntilResumed() {
+        SessionKey a = w.session("a", 5);
+        w.submit(a, "MUTATES /d");
+        Outcome out = w.apply(register(a, 5, 1, true));
+        assertThat(Worlds.kinds(out)).containsExactly(Event.Kind.SESSION_REGISTERED);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PAUSED);
+        assertThat(w.submit(a, "MUTATES /e").verdict()).isEqualTo(Verdict.PAUSED);
+        w.apply(new Command.Resume(a));
+        assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    @Test
+    @Tag("K5-2")
+    void register_orComplete_beforeTheRollbackIsDone_isRefused() {
+        SessionKey a = w.rollingBack("a", 5);
+        w.submit(a, "MUTATES /d");
+        w.apply(new Command.Abort(a, "test"));
+        assertThat(code(w.apply(register(a, 5, 1, false)))).isEqualTo(Refusal.Code.ROLLING_BACK);
+        Outcome out = w.apply(new Command.RolledBack(a));
+        assertThat(Worlds.event(out, Event.Kind.LEASE_FREED).leases()).hasSize(1);
+        assertThat(w.apply(register(a, 5, 1, false)).isRefused()).isFalse();
+
+        SessionKey b = w.rollingBack("b", 6);
+        w.submit(b, "MUTATES /e");
+        w.submit(a, "MUTATES /f");
+        assertThat(w.submit(b, "MUTATES /f").verdict()).isEqualTo(Verdict.DIE);
+        assertThat(code(w.apply(new Command.Complete(b)))).isEqualTo(Refusal.Code.ROLLING_BACK);
+    }
+
+    @Test
+    @Tag("K5-2")
+    void complete_leavesAnEventOfItsLeasesAndPassesThroughVerifying() {
+        SessionKey a = w.session("a", 0);
+        w.submit(a, "MUTATES /d");
+        Outcome out = w.apply(new Command.Complete(a));
+        assertThat(out.events()).extracting(Event::kind)
+                .containsExactly(Event.Kind.STATE_CHANGED, Event.Kind.LEASE_FREED, Event.Kind.STATE_CHANGED);
+        assertThat(out.events().get(0).to()).isEqualTo(LifeCycle.VERIFYING);
+        assertThat(out.events().get(2).to()).isEqualTo(LifeCycle.COMPLETED);
+        SessionKey b = w.session("b", 0);
+        assertThat(Worlds.kinds(w.apply(new Command.Complete(b)))).isEmpty();
+        assertThat(w.state(b)).isEqualTo(LifeCycle.COMPLETED);
+    }
+
+    @Test
+    void abort_whileItWaits_leavesTheQueue() {
+        w.submit(w.session("holder", 1), "MUTATES /d");
+        SessionKey older = w.session("older", 0);
+        w.submit(older, "MUTATES /d");
+        w.apply(new Command.Abort(older, "test"));
+        assertThat(w.kernel.waiterCount()).isZero();
+        assertThat(w.kernel.queue()).isEmpty();
+        assertThat(w.at(40_000).events()).extracting(Event::kind).doesNotContain(Event.Kind.WAIT_TIMED_OUT);
+    }
+
+    @Test
+    @Tag("K7-14")
+    void death_ofAWaiter_isToldWithWhomItMeetsAndCounted() {
+        SessionKey old = w.session("old", 1);
+        SessionKey middle = w.session("middle", 2);
+        SessionKey young = w.session("young", 3);
+        w.submit(young, "MUTATES /z");
+        w.submit(middle, "MUTATES /r");
+        w.submit(old, "MUTATES /r");
+        w.submit(middle, "CONSUMES /r", "MUTATES /z");
+        Event died = Worlds.event(w.release(middle), Event.Kind.DIED);
+        assertThat(died.session()).isEqualTo(middle);
+        assertThat(died.conflicts()).extracting(Conflict::holder).containsExactly(old, young);
+        assertThat(w.kernel.session(middle).counts().deaths()).isEqualTo(1);
+        assertThat(w.kernel.waiterCount()).isZero();
+        assertThat(w.kernel.contention(null, 10)).anySatisfy(h -> assertThat(h.deaths()).isEqualTo(1));
+    }
+
+    @Test
+    @Tag("K2-8")
+    void views_whateverTheOrderOfArrival_areInTheirFixedOrder() {
+        List<SessionKey> byAge = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            byAge.add(SessionKey.of("a" + (char) ('a' + i), "s"));
+        }
+        for (int i = 0; i < 20; i++) {
+            int n = i * 7 % 20;
+            w.session(byAge.get(n), n, false);
+            w.submit(byAge.get(n), "CONSUMES /d/" + (char) ('a' + n));
+        }
+        assertThat(w.kernel.sessions()).isEqualTo(byAge);
+        assertThat(w.kernel.overview(null, 1).sessions()).extracting(SessionView::session).isEqualTo(byAge);
+        assertThat(w.kernel.holders("default", KernelModelTest.resource("/d/**"))).extracting(Lease::session).isEqualTo(byAge);
+        assertThat(w.kernel.indexNodes()).isEqualTo(21);
+    }
+}
