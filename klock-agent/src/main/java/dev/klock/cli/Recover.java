@@ -46,6 +46,9 @@ final class Recover extends Verb {
                     for (RollbackReport.Entry entry : result.report().conflicts()) {
                         terminal.line("  not rolled back: " + entry.line());
                     }
+                    for (RollbackReport.Entry entry : result.report().displaced()) {
+                        terminal.line("  what was there when it crashed: " + entry.name() + " is in " + entry.aside());
+                    }
                 }
             }
             if (results.isEmpty()) {

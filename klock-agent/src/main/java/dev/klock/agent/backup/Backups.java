@@ -866,8 +866,7 @@ public final class Backups implements Closeable {
     /** What a file that has come to rest holds, so that a later change of its times alone is not taken for other people's work (C32). */
     private byte[] hash(Entry e, FileState left) {
         long now = System.nanoTime();
-        if (left == null || left.kind != FileState.FILE || left.sha != null || left.size > HASHED_WHEN_LEFT
-                || e.hashedAtNs != 0 && now - e.hashedAtNs < HASH_PAUSE_NS || !unchanged(e, left)) {
+        if (left == null || left.kind != FileState.FILE || left.sha != null || left.size > HASHED_WHEN_LEFT || !unchanged(e, left)) {
             return null;
         }
         e.hashedAtNs = now;
@@ -1183,7 +1182,10 @@ public final class Backups implements Closeable {
             case FileState.DIRECTORY:
                 return left.kind != FileState.DIRECTORY && !movedHere(e.name, now);
             case FileState.FILE:
-                if (now.couldBeMoved(left) || leftAsIs(now)) {
+                // who puts size and time back cannot put back the inode's own time, which also a change of the mode alone moves
+                boolean disguised = left.sha != null && left.nlink == 1 && now.nlink == 1 && now.sameInode(left) && now.ctime != left.ctime
+                        && lastLeft(now.ino) == left;
+                if (!disguised && (now.couldBeMoved(left) || leftAsIs(now))) {
                     return false;
                 }
                 if (left.kind == FileState.FILE && left.sha != null && left.size == now.size

@@ -36,6 +36,17 @@ public final class RollbackReport {
         return entries;
     }
 
+    /** What gave way to an image and may have been somebody else's after all: a copy of each is kept. */
+    public List<Entry> displaced() {
+        List<Entry> displaced = new ArrayList<>();
+        for (Entry e : entries) {
+            if ((e.outcome == Outcome.RESTORED || e.outcome == Outcome.REMOVED) && e.aside != null) {
+                displaced.add(e);
+            }
+        }
+        return displaced;
+    }
+
     /** Those that are not as they were before the session: kept as others left them, or failed. */
     public List<Entry> conflicts() {
         List<Entry> conflicts = new ArrayList<>();

@@ -639,6 +639,22 @@ class BackupsTest {
 
     @Test
     @Tag("C32")
+    void image_ofARestedFileThatOthersEditedWithItsSizeAndTimePutBack_keepsTheirsAsWell() throws Exception {
+        Path a = file("a", "before");
+        writeAgainAndAgain(a, "ours ");
+        Thread.sleep(150);
+        backups.flush();
+        FileTime time = Files.getLastModifiedTime(a);
+        Files.writeString(a, "theirs!");
+        Files.setLastModifiedTime(a, time);
+        work.append(a, "more");
+        RollbackReport report = backups.rollback();
+        assertThat(a).hasContent("theirs!");
+        assertThat(entry(report, a).aside()).hasContent("before");
+    }
+
+    @Test
+    @Tag("C32")
     void rollback_ofAFileThatOthersEditedInTheSameMomentAsTheSession_losesNothingOfTheirs() throws IOException {
         Path a = file("a", "before");
         writeAgainAndAgain(a, "ours ");
