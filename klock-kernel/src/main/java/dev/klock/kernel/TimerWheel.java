@@ -123,10 +123,8 @@ final class TimerWheel {
                 size--;
                 return t;
             }
+            // the half second does not end here: something in it is still ahead
             cursor++;
-            if ((cursor & FINE - 1) == 0) {
-                enterWindow();
-            }
         }
         return null;
     }

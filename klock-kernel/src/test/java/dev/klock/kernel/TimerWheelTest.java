@@ -13,6 +13,8 @@ import net.jqwik.api.ShrinkingMode;
 class TimerWheelTest {
     private static final class Alarm extends Timed {
         long order;
+        /** Scheduled so far ahead that it goes round the coarse ring. */
+        boolean isFar;
     }
 
     @Property(tries = 200, shrinking = ShrinkingMode.OFF)
@@ -22,6 +24,7 @@ class TimerWheelTest {
         TimerWheel wheel = new TimerWheel(now);
         List<Alarm> list = new ArrayList<>();
         long order = 0;
+        long cursor = now;
         for (int step = 0; step < 400; step++) {
             int kind = random.nextInt(10);
             if (kind < 5) {
@@ -33,6 +36,7 @@ class TimerWheelTest {
                     default -> 1 + random.nextInt(4_000_000);
                 };
                 alarm.order = order++;
+                alarm.isFar = ahead > 500_000;
                 wheel.schedule(alarm, now + ahead);
                 list.add(alarm);
             } else if (kind < 6 && !list.isEmpty()) {
@@ -57,10 +61,15 @@ class TimerWheelTest {
                     polled.add(t.dueMs);
                     assertThat(list.remove((Alarm) t)).isTrue();
                 }
+                cursor = now + 1;
                 assertThat(polled).isEqualTo(due.stream().map(a -> a.dueMs).toList());
             }
             assertThat(wheel.size()).isEqualTo(list.size());
             assertThat(wheel.nextDueMs() == Long.MAX_VALUE).isEqualTo(list.isEmpty());
+            if (!list.isEmpty() && list.stream().noneMatch(a -> a.isFar)) {
+                long soonest = list.stream().mapToLong(a -> a.dueMs).min().getAsLong();
+                assertThat(wheel.nextDueMs()).isEqualTo(soonest >> 9 == cursor >> 9 ? soonest : soonest >> 9 << 9);
+            }
         }
     }
 }
