@@ -554,15 +554,44 @@ public final class Backups implements Closeable {
             e.overlapped |= e.users > 0;
             e.users++;
         }
-        if (e.recordEnd > pack.durable()) {
-            try {
+        try {
+            for (int attempt = 1; e.recordEnd > pack.durable(); attempt++) {
                 pack.sync(e.recordEnd);
-            } catch (IOException failed) {
                 synchronized (e) {
-                    e.users--;
+                    if (attempt == READ_ATTEMPTS || e.users > 1 || e.overlapped || !changedSinceImaged(e)) {
+                        return;
+                    }
+                    e.superseded();
+                    take(e, Entry.TOUCHED);
                 }
-                throw failed;
             }
+        } catch (IOException failed) {
+            synchronized (e) {
+                e.users--;
+            }
+            throw failed;
+        }
+    }
+
+    /**
+     * Whether others have changed what is at the path while its image was made durable, which takes a thousand times as long as a look.
+     * Holds e, whose image was just taken and which nobody of ours is changing yet.
+     */
+    private boolean changedSinceImaged(Entry e) throws IOException {
+        FileState was = e.image;
+        if (e.left != null || was.nlink > 1 && was.kind == FileState.FILE) {
+            return false;
+        }
+        FileState now = FileState.look(files, e.name);
+        switch (was.kind) {
+            case FileState.ABSENT:
+                return now.kind != FileState.ABSENT && !e.moved;
+            case FileState.FILE:
+                return !now.sameStat(was);
+            case FileState.LINK:
+                return now.kind != FileState.LINK || !Arrays.equals(now.link, was.link);
+            default:
+                return !now.sameInode(was);
         }
     }
 
@@ -642,7 +671,22 @@ public final class Backups implements Closeable {
         // behind the notes of what each was, which it makes things of the past
         append(TREE, named(root.bytes, 0));
         try {
-            pack.sync(pack.end());
+            boolean again = true;
+            for (int attempt = 1; again; attempt++) {
+                again = false;
+                long durable = pack.durable();
+                pack.sync(pack.end());
+                for (int i = 0; i < names.size() && !atWork && attempt < READ_ATTEMPTS; i++) {
+                    Entry e = entry(names.get(i));
+                    synchronized (e) {
+                        if (e.recordEnd > durable && e.users == (i == 0 ? 1 : 0) && changedSinceImaged(e)) {
+                            e.superseded();
+                            take(e, Entry.TOUCHED);
+                            again = true;
+                        }
+                    }
+                }
+            }
         } catch (IOException failed) {
             Entry e = entry(root);
             synchronized (e) {
@@ -665,8 +709,8 @@ public final class Backups implements Closeable {
 
     /**
      * One change of {@code path} is over: its descriptor was closed or the operation returned. Notes what is there now, so that a
-     * rollback can tell the session's work from other people's (C32). Never throws; costs a stat, and at most one hash of 64 KiB per
-     * path and 100 ms.
+     * rollback can tell the session's work from other people's (C32). Never throws. Costs a stat, the first times also a hash of at most
+     * 64 KiB; nothing for a file that is changed again within a millisecond.
      */
     public void left(byte[] path) {
         left(path, -1);
@@ -776,6 +820,7 @@ public final class Backups implements Closeable {
         for (Entry e : entries.values()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
                 synchronized (e) {
+                    see(e);
                     if (e.users == 0 && e.left == null) {
                         note(e, -1);
                     }
@@ -1528,7 +1573,7 @@ public final class Backups implements Closeable {
             collect(e);
         } catch (IOException unknown) {
             // as if it had not been left: a rollback keeps what it displaces
-            e.left = null;
+            return;
         }
     }
 

@@ -8,6 +8,7 @@ import static dev.klock.agent.backup.RollbackReport.Outcome.UNCHANGED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -22,6 +23,7 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -34,6 +36,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * <pre>
@@ -819,6 +823,43 @@ class BackupsTest {
         backups.rollback();
         assertThat(a).hasContent("before");
         assertThat(b).hasContent("before");
+    }
+
+    /** Somebody who edits {@code target} as soon as its image was read and found to be stable. */
+    private static HostFiles editing(Path target, int atLook) {
+        return new TestFiles() {
+            private int looks;
+
+            @Override
+            public long[] status(byte[] name) throws IOException {
+                if (Arrays.equals(name, Work.name(target)) && ++looks == atLook) {
+                    Files.writeString(target, "theirs");
+                }
+                return super.status(name);
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("C32")
+    @Tag("FIELD-H03")
+    void file_editedByOthersWhileItsImageIsMadeDurable_comesBackAsTheirs(boolean tree) throws IOException {
+        Path a = file("a", "before");
+        backups.close();
+        backups = Backups.open(home, "s-2", editing(a, tree ? 4 : 3));
+        byte[] touched = Work.name(tree ? out : a);
+        if (tree) {
+            backups.imageTree(touched);
+        } else {
+            backups.image(touched);
+        }
+        assertThat(a).hasContent("theirs");
+        Files.writeString(a, "ours");
+        backups.left(touched);
+        RollbackReport report = backups.rollback();
+        assertThat(a).as(report.toString()).hasContent("theirs");
+        assertThat(entry(report, a).aside()).as(report.toString()).hasContent("before");
     }
 
     @Test

@@ -8,7 +8,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 /** Names by way of the public API; good for names that are UTF-8. */
-final class TestFiles implements HostFiles {
+class TestFiles implements HostFiles {
     @Override
     public Path path(byte[] name) {
         return Path.of(new String(name, StandardCharsets.UTF_8));

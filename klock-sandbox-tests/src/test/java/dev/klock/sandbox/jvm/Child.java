@@ -181,7 +181,7 @@ public final class Child {
             }
             Thread.sleep(later.toMillis());
             boolean alive = running.process().isAlive();
-            running.process().destroyForcibly();
+            running.kill();
             Outcome outcome = running.await();
             if (!alive) {
                 throw new AssertionError("ended before it could be killed: " + outcome);
@@ -262,7 +262,8 @@ public final class Child {
                     try (Stream<ProcessHandle> children = process.descendants()) {
                         children.forEach(ProcessHandle::destroyForcibly);
                     }
-                    process.destroyForcibly().waitFor();
+                    kill();
+                    process.waitFor();
                 }
                 Duration took = Duration.ofNanos(System.nanoTime() - startedNanos);
                 Outcome outcome = new Outcome(process.exitValue(), text(out), text(err), took, child.directory,
@@ -272,16 +273,23 @@ public final class Child {
                 }
                 return outcome;
             } catch (InterruptedException e) {
-                process.destroyForcibly();
+                kill();
                 Thread.currentThread().interrupt();
                 throw new IllegalStateException(e);
             }
         }
 
+        /** Not by the Process, which would close the streams that are still being read. */
+        void kill() {
+            process.toHandle().destroyForcibly();
+        }
+
         private static String text(CompletableFuture<byte[]> stream) throws InterruptedException {
             try {
                 return new String(stream.get(10, TimeUnit.SECONDS), StandardCharsets.UTF_8);
-            } catch (ExecutionException | java.util.concurrent.TimeoutException e) {
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("a child's output could not be read", e.getCause());
+            } catch (java.util.concurrent.TimeoutException e) {
                 throw new IllegalStateException("a child's output did not end", e);
             }
         }
