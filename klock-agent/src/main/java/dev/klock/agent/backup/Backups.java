@@ -797,7 +797,7 @@ public final class Backups implements Closeable {
         if (e.left != null || e.users > users) {
             return;
         }
-        FileState before = e.prior == null ? e.image : e.prior;
+        FileState before = lastKnown(e);
         try {
             FileState now = look(e.name);
             if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
@@ -1245,18 +1245,39 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** Whether the session is changing the file under another of its names. */
+    /** Whether the session is changing the file under another of its names, or was when that name went. */
     private boolean openElsewhere(FileState now) {
         Entry[] candidates = byInode.get(now.ino);
-        if (candidates == null || now.nlink < 2) {
+        if (candidates == null) {
             return false;
         }
         for (Entry c : candidates) {
-            if (c.role == Entry.TOUCHED && c.left == null && holds(c.name, now)) {
+            if (c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.users > 0 && lastKnown(c).sameInode(now))) {
                 return true;
             }
         }
         return false;
+    }
+
+    /**
+     * Whether the file was being changed when the session ended, under a name that may have gone since: a descriptor and a mapping
+     * outlive the name that they were opened by.
+     */
+    boolean wasOpen(Entry except, FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        if (candidates == null) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && lastKnown(c).sameInode(now)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static FileState lastKnown(Entry e) {
+        return e.prior == null ? e.image : e.prior;
     }
 
     private boolean stillAsImaged(Entry e) throws IOException {
@@ -1589,7 +1610,7 @@ public final class Backups implements Closeable {
     /** Holds e. {@code fd}: a descriptor opened on it that is about to be closed, or -1. */
     private void note(Entry e, int fd) {
         FileState now;
-        FileState before = e.prior == null ? e.image : e.prior;
+        FileState before = lastKnown(e);
         try {
             now = look(e, fd);
             if (before.sha != null && now.sameStat(before) && !before.racy()) {

@@ -345,7 +345,7 @@ final class Rollback {
             return OURS;
         }
         boolean onlyInodeChanged = now.sameInode(left) && now.size == left.size && now.mtime == left.mtime && left.sha == null;
-        return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) ? ATTRIBUTED : THEIRS;
+        return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) || backups.wasOpen(e, now) ? ATTRIBUTED : THEIRS;
     }
 
     /** What the session left at e: nothing, too, when it later removed or renamed a directory above. */

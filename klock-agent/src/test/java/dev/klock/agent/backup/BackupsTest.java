@@ -266,6 +266,27 @@ class BackupsTest {
         assertThat(inode(one)).isEqualTo(inode).isEqualTo(inode(two));
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("FIELD-H13")
+    void rollback_ofAFileMappedUnderANameThatIsGone_bringsBothNamesBack(boolean crash) throws IOException {
+        Path one = file("h1", "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        work.write(one, "edited");
+        work.on(two, () -> Files.writeString(two, "edited again"));
+        // mapped: there is no end of that
+        backups.image(Work.name(two));
+        work.delete(two);
+        Files.writeString(one, "by the mapping, which has no name");
+        if (crash) {
+            crash();
+        }
+        RollbackReport report = backups.rollback();
+        assertThat(one).as(report.toString()).hasContent("before");
+        assertThat(two).as(report.toString()).hasContent("before");
+        assertThat(inode(one)).isEqualTo(inode(two));
+    }
+
     @Test
     void rollback_whenOneNameOfAHardLinkedFileWasReplaced_joinsThemAgain() throws IOException {
         Path one = file("h1", "before");
