@@ -205,6 +205,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += "\n  or say in its PROVIDES line what the program may touch: effects: [], for nothing";
         }
+        if (denial.isLate() && denial.op() != Op.START_PROCESS) {
+            message += "\n  another process led the name there between klock's look and the open: it may be empty now, and klock has no image of it";
+        }
         return message;
     }
 

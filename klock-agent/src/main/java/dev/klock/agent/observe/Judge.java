@@ -353,7 +353,7 @@ final class Judge {
         f.a = target;
         f.createsA = absent;
         f.opens = true;
-        f.checked = first || changing.get() != 0;
+        f.checked = first || work.linked || changing.get() != 0;
         mark(f);
         image(f, target);
     }

@@ -161,7 +161,7 @@ public final class Observer implements Hooks {
                 f = work.push(op, resolver.epoch());
                 f.byName = true;
                 if (name != null) {
-                    judge.change(work, f, Judge.changes(op, arg) ? findNow(name, follows(op, arg)) : find(name, follows(op, arg)), arg, name, null);
+                    judge.change(work, f, Judge.changes(op, arg) ? findNow(work, name, follows(op, arg)) : find(name, follows(op, arg)), arg, name, null);
                 }
             }
             through = true;
@@ -191,7 +191,7 @@ public final class Observer implements Hooks {
             } else {
                 f = work.push(op, resolver.epoch());
                 if (name != null) {
-                    judge.change(work, f, Judge.changes(op, arg) ? findNow(name, follows(op, arg)) : find(name, follows(op, arg)), arg, null, name);
+                    judge.change(work, f, Judge.changes(op, arg) ? findNow(work, name, follows(op, arg)) : find(name, follows(op, arg)), arg, null, name);
                 }
             }
             through = true;
@@ -217,12 +217,12 @@ public final class Observer implements Hooks {
             boolean follow = op == OPEN_FLAGS ? follows(op, arg) : FOLLOWS[op] && (arg & AT_SYMLINK_NOFOLLOW) == 0;
             if (access >= 0) {
                 if (name != null) {
-                    judge.access(work, op, find(dirFd, name, follow), access, null, name);
+                    judge.access(work, op, find(work, dirFd, name, follow), access, null, name);
                 }
             } else {
                 f = work.push(op, resolver.epoch());
                 if (name != null) {
-                    judge.change(work, f, find(dirFd, name, follow), arg, null, name);
+                    judge.change(work, f, find(work, dirFd, name, follow), arg, null, name);
                 }
             }
             through = true;
@@ -247,7 +247,7 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             f.byName = true;
             if (from != null && to != null) {
-                judge.pair(work, f, findNow(from, false), findNow(to, false), from, to);
+                judge.pair(work, f, findNow(work, from, false), findNow(work, to, false), from, to);
             }
             through = true;
         } catch (RuntimeException e) {
@@ -271,10 +271,10 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             if (op == SYMLINK) {
                 if (to != null) {
-                    judge.change(work, f, findNow(to, false), 0, null, to);
+                    judge.change(work, f, findNow(work, to, false), 0, null, to);
                 }
             } else if (from != null && to != null) {
-                judge.pair(work, f, findNow(from, false), findNow(to, false), Judge.text(from), Judge.text(to));
+                judge.pair(work, f, findNow(work, from, false), findNow(work, to, false), Judge.text(from), Judge.text(to));
             }
             through = true;
         } catch (RuntimeException e) {
@@ -297,7 +297,7 @@ public final class Observer implements Hooks {
         try {
             f = work.push(op, resolver.epoch());
             if (from != null && to != null) {
-                judge.pair(work, f, find(fromFd, from, false), find(toFd, to, false), Judge.text(from), Judge.text(to));
+                judge.pair(work, f, find(work, fromFd, from, false), find(work, toFd, to, false), Judge.text(from), Judge.text(to));
             }
             through = true;
         } catch (RuntimeException e) {
@@ -348,7 +348,7 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             if (from != null && to != null) {
                 boolean follow = op == COPY && (arg & SOURCE_NOFOLLOW) == 0;
-                judge.whole(work, f, findNow(from, follow), findNow(to, false), (arg & MAY_REPLACE) != 0, from, to);
+                judge.whole(work, f, findNow(work, from, follow), findNow(work, to, false), (arg & MAY_REPLACE) != 0, from, to);
             }
             through = true;
         } catch (RuntimeException e) {
@@ -716,37 +716,46 @@ public final class Observer implements Hooks {
     /**
      * {@link #find} for what changes something. What the cache remembers of a name is as old as the last {@link Resolver#bump}; another
      * process may have put a link into its way since, and what is then changed is not what was decided on. So the way is looked at once
-     * more, unless that was just done: one or two lstats where nothing has happened.
+     * more, unless that was just done: one or two lstats where nothing has happened. A name that leads through a link is always looked at,
+     * and what it opened is looked at too ({@link Work#linked}): such a name can be led elsewhere by a single call of anybody's.
      */
-    private Target findNow(String name, boolean follow) {
+    private Target findNow(Work work, String name, boolean follow) {
         long now = System.nanoTime();
         Target target = cache.get(name, follow, resolver.epoch(), now - SEEN_NS);
+        work.linked = false;
         if (target == null) {
-            target = confirmed(find(name, follow), names.encode(name), follow);
-            cache.seen(name, follow, resolver.epoch(), target, now);
+            target = confirmed(work, find(name, follow), names.encode(name), follow);
+            if (!work.linked) {
+                cache.seen(name, follow, resolver.epoch(), target, now);
+            }
         }
         return target;
     }
 
-    private Target findNow(byte[] name, boolean follow) {
+    private Target findNow(Work work, byte[] name, boolean follow) {
         long now = System.nanoTime();
         Target target = cache.get(name, follow, resolver.epoch(), now - SEEN_NS);
+        work.linked = false;
         if (target == null) {
-            target = confirmed(find(name, follow), Names.real(name), follow);
-            cache.seen(name, follow, resolver.epoch(), target, now);
+            target = confirmed(work, find(name, follow), Names.real(name), follow);
+            if (!work.linked) {
+                cache.seen(name, follow, resolver.epoch(), target, now);
+            }
         }
         return target;
     }
 
-    private Target confirmed(Target target, String name, boolean follow) {
+    private Target confirmed(Work work, Target target, String name, boolean follow) {
         if (target == null || !target.isFile()) {
             return target;
         }
         String real = target.real();
-        if (name.equals(real) && resolver.stands(real) && !(follow && isLink(target))) {
+        boolean link = follow && isLink(target);
+        if (!link && isDirect(name, real) && resolver.stands(real)) {
             return target;
         }
         Resolved object = resolver.walk(name, follow);
+        work.linked = link || object.path() == null || !isDirect(name, object.path());
         if (real.equals(object.path())) {
             return target;
         }
@@ -754,14 +763,37 @@ public final class Observer implements Hooks {
         return settle(object, name);
     }
 
+    /** Whether the name is the real one, or the real one as seen from the working directory: then it leads through no link. */
+    private boolean isDirect(String name, String real) {
+        if (name.equals(real)) {
+            return true;
+        }
+        if (name.isEmpty() || name.charAt(0) == '/') {
+            return false;
+        }
+        int from = name.startsWith("./") ? 2 : 0;
+        int length = real.length() - (name.length() - from) - 1;
+        if (length < 0 || real.charAt(length) != '/' || !real.startsWith(name.substring(from), length + 1)) {
+            return false;
+        }
+        byte[] working = files.workingDirectory();
+        if (working == null) {
+            return false;
+        }
+        String directory = Names.real(working);
+        return directory.length() == length ? real.startsWith(directory) : length == 0 && directory.equals("/");
+    }
+
     private boolean isLink(Target target) {
         return (files.mode(target.bytes()) & S_IFMT) == S_IFLNK;
     }
 
-    private Target find(int dirFd, byte[] name, boolean follow) {
+    private Target find(Work work, int dirFd, byte[] name, boolean follow) {
         if (dirFd == AT_FDCWD || name.length > 0 && name[0] == '/') {
-            return findNow(name, follow);
+            return findNow(work, name, follow);
         }
+        // what has been resolved against a descriptor is compared with what was opened, as if it had gone through a link
+        work.linked = true;
         Resolved directory = resolver.descriptor(dirFd);
         if (directory == null) {
             throw unseen(dirFd);

@@ -14,6 +14,8 @@ final class Work {
     int ephemeral = -1;
     /** The name that the JDK got for an address and looks up next by itself. */
     String named;
+    /** The name that was looked up last to be changed leads through a link, so that what it opened is to be looked at. */
+    boolean linked;
     private int size;
     private Frame[] frames = new Frame[4];
 

@@ -15,7 +15,7 @@ import dev.klock.agent.resolve.TestHostFiles;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Scope;
 import java.io.FileNotFoundException;
-import java.io.FileNotFoundException;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Files;
@@ -405,6 +405,31 @@ class ObserverTest {
         Thread.sleep(5);
         assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), name, 0))).isTrue();
         assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/secret/s");
+    }
+
+    @Test
+    @Tag("FIELD-D06")
+    void what_is_opened_by_a_name_through_a_link_is_looked_at_each_time() throws Exception {
+        Fixture f = fixture().m0().start();
+        Path way = Files.createSymbolicLink(w.resolve("out/way"), w.resolve("out"));
+        Path inside = Files.writeString(w.resolve("out/s"), "declared");
+        byte[] name = f.bytesAt("/out/way/s");
+        for (int i = 0; i < 100; i++) {
+            f.observer.path(Op.OPEN_FLAGS.code(), name, 1);
+            try (FileOutputStream opened = new FileOutputStream(inside.toFile(), true)) {
+                f.observer.end(Op.OPEN_FLAGS.code(), descriptor(inside));
+            }
+        }
+        f.observer.path(Op.OPEN_FLAGS.code(), name, 1);
+        // others led it elsewhere after the look and before the open
+        Files.delete(way);
+        Files.createSymbolicLink(way, w.resolve("secret"));
+        try (FileOutputStream opened = new FileOutputStream(w.resolve("out/way/s").toFile(), true)) {
+            int fd = descriptor(w.resolve("secret/s"));
+            assertThat(f.denied(() -> f.observer.end(Op.OPEN_FLAGS.code(), fd))).isTrue();
+        }
+        assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/secret/s");
+        assertThat(f.lastDenial().isLate()).isTrue();
     }
 
     // two-sided operations
