@@ -149,7 +149,7 @@ class MainTest {
         assertBadUsage(run("validate"));
         assertThat(err).startsWith("klock: no manifest: there is no klock.yaml, klock.yml or klock.json in " + work);
         assertBadUsage(run("validate", "none,such\\.yaml"));
-        assertThat(err).isEqualTo("klock: manifest " + work + "/none,such\\.yaml does not exist\n");
+        assertThat(err).isEqualTo("klock: manifest " + work + "/none,such\\.yaml does not exist; name one that this user can read\n");
         assertBadUsage(run("validate", "."));
     }
 

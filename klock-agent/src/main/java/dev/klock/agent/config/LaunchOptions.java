@@ -97,6 +97,12 @@ public final class LaunchOptions {
     private static void readItem(String item, String[] values, Origin[] origins) throws UsageException {
         int equals = item.indexOf('=');
         if (equals < 0) {
+            if (Option.of(item) != null) {
+                throw new UsageException("agent argument " + item + " needs a value: " + item + "=" + Option.of(item).example());
+            }
+            if (Mode.of(item) != null) {
+                throw new UsageException("agent argument " + Nearest.quoted(item) + " is not of the form key=value; did you mean mode=" + item + "?");
+            }
             boolean file = item.endsWith(".yaml") || item.endsWith(".yml") || item.endsWith(".json");
             throw new UsageException("agent argument " + Nearest.quoted(item) + " is not of the form key=value"
                     + (file ? "; did you mean manifest=" + item + "?" : didYouMean(item)));

@@ -32,20 +32,20 @@ public final class ManifestLocator {
         String named = options.text(Option.MANIFEST);
         if (named != null) {
             File file = environment.file(named);
-            requireReadable(file);
+            requireReadable(file, options);
             return file;
         }
-        return search(new File(environment.workingDirectory()), FileStatus.user());
+        return search(new File(environment.workingDirectory()), FileStatus.user(), options);
     }
 
-    private static File search(File workingDirectory, int user) throws UsageException {
+    private static File search(File workingDirectory, int user, LaunchOptions options) throws UsageException {
         File root = repositoryRoot(workingDirectory, user);
         for (File dir = workingDirectory; dir != null; dir = dir.getParentFile()) {
             File manifest = in(dir);
             if (manifest != null) {
                 requireTrusted(dir, dir, user);
                 requireTrusted(manifest, manifest, user);
-                requireReadable(manifest);
+                requireReadable(manifest, options);
                 return manifest;
             }
             if (dir.equals(root)) {
@@ -95,20 +95,33 @@ public final class ManifestLocator {
         }
     }
 
-    private static void requireReadable(File file) throws UsageException {
+    private static void requireReadable(File file, LaunchOptions options) throws UsageException {
+        String wrong;
         try {
             FileStatus status = FileStatus.of(file, true);
             if (status == null) {
-                throw new UsageException("manifest " + file + " does not exist");
-            }
-            if (!status.isRegular()) {
-                throw new UsageException("manifest " + file + (status.isDirectory() ? " is a directory" : " is not a regular file"));
+                wrong = Files.isSymbolicLink(file.toPath()) ? "is a link to a file that does not exist" : "does not exist";
+            } else if (!status.isRegular()) {
+                wrong = status.isDirectory() ? "is a directory" : "is not a regular file";
+            } else {
+                wrong = file.canRead() ? null : "cannot be read: permission denied";
             }
         } catch (IOException e) {
-            throw new UsageException("manifest " + file + " cannot be looked at: " + Home.reason(e));
+            String reason = Home.reason(e);
+            wrong = reason.startsWith("too many levels") ? "is a link that leads back to itself" : "cannot be looked at: " + reason;
         }
-        if (!file.canRead()) {
-            throw new UsageException("manifest " + file + " cannot be read: permission denied");
+        if (wrong != null) {
+            throw new UsageException("manifest " + file + " " + wrong + "; " + remedy(file, options));
         }
+    }
+
+    private static String remedy(File file, LaunchOptions options) {
+        if (options.text(Option.MANIFEST) == null) {
+            return "make it a file that this user can read, or take it away";
+        }
+        Origin origin = options.origin(Option.MANIFEST);
+        String by = origin == Origin.PROPERTY ? " in -Dklock.manifest" : origin == Origin.ENVIRONMENT ? " in KLOCK_MANIFEST" : "";
+        File beside = file.isDirectory() ? in(file) : file.getParentFile() == null ? null : in(file.getParentFile());
+        return "name one that this user can read".concat(by).concat(beside == null || beside.equals(file) ? "" : ": did you mean " + beside + "?");
     }
 }

@@ -124,6 +124,14 @@ public enum Option {
         return text.indexOf('\0') < 0 ? null : "must not contain a NUL character";
     }
 
+    /** A value, for a message that asks for one. */
+    String example() {
+        if (kind == Kind.TEXT) {
+            return "PATH";
+        }
+        return byDefault == null ? "NAME" : byDefault;
+    }
+
     private static String oneOf(String text, String[] words) {
         StringBuilder line = new StringBuilder("must be ");
         for (int i = 0; i < words.length; i++) {

@@ -13,7 +13,7 @@ import java.util.Map;
  */
 public final class Denials {
     /** The most distinct violations said; the rest is counted and is in the log. */
-    public static final int MAX_DISTINCT = 100;
+    public static final int MAX_DISTINCT = 10_000;
 
     private final Map<String, long[]> counts = new LinkedHashMap<>();
     private long beyond;

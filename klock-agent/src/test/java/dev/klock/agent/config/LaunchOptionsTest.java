@@ -87,6 +87,8 @@ class LaunchOptionsTest {
         "mode=permisive|agent argument mode must be strict, block, permissive, learn or off, not 'permisive' (did you mean permissive?)",
         "mode=STRICT|agent argument mode must be strict, block, permissive, learn or off, not 'STRICT'",
         "mode=|agent argument mode needs a value",
+        "mode|agent argument mode needs a value: mode=strict",
+        "permissive|agent argument 'permissive' is not of the form key=value; did you mean mode=permissive?",
         "mode=block,mode=off|agent argument mode is given twice",
         "wait-timeout=30|agent argument wait-timeout must be a duration of at most 24h such as 30s, 500ms, 2m or 1h, not '30'",
         "wait-timeout=25h|agent argument wait-timeout must be a duration of at most 24h such as 30s, 500ms, 2m or 1h, not '25h'",

@@ -101,10 +101,23 @@ class ManifestLocatorTest {
     }
 
     @Test
+    void manifest_namedWrongly_isAnsweredWithWhatLiesBesideIt() throws Exception {
+        File there = Place.file(below, "klock.yml", "");
+        assertThatThrownBy(() -> locate(below, "manifest=klock.yaml")).hasMessageEndingWith(": did you mean " + there + "?");
+        Files.createSymbolicLink(new File(below, "round").toPath(), new File("round").toPath());
+        assertThatThrownBy(() -> locate(below, "manifest=round")).hasMessageStartingWith("manifest " + below + "/round is a link that leads back to itself;");
+    }
+
+    @Test
     void manifest_named_mustBeAReadableFile() {
-        assertThatThrownBy(() -> locate(below, "manifest=none.yaml")).hasMessage("manifest " + below + "/none.yaml does not exist");
-        assertThatThrownBy(() -> locate(below, "manifest=.")).hasMessage("manifest " + below + "/. is a directory");
-        assertThatThrownBy(() -> locate(below, "manifest=/dev/null")).hasMessage("manifest /dev/null is not a regular file");
+        assertThatThrownBy(() -> locate(below, "manifest=none.yaml")).hasMessage("manifest " + below
+                + "/none.yaml does not exist; name one that this user can read");
+        assertThatThrownBy(() -> locate(below, "manifest=.")).hasMessageStartingWith("manifest " + below
+                + "/. is a directory; name one that this user can read");
+        assertThatThrownBy(() -> locate(below, "manifest=/dev/null")).hasMessage(
+                "manifest /dev/null is not a regular file; name one that this user can read");
+        assertThatThrownBy(() -> locate(below, null, Map.of("KLOCK_MANIFEST", "none.yaml"))).hasMessage("manifest " + below
+                + "/none.yaml does not exist; name one that this user can read in KLOCK_MANIFEST");
         assertThatThrownBy(() -> locate(below, "manifest=" + below + "/x".repeat(5000))).isInstanceOf(UsageException.class);
     }
 }
