@@ -565,14 +565,18 @@ final class Rollback {
                 p.note("what was there was too large to be kept");
                 return;
             }
-            Files.deleteIfExists(aside);
-            try (OutputStream out = Files.newOutputStream(aside, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-                    java.io.InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
-                in.transferTo(out);
-            }
+            copy(path, aside);
         }
         p.aside = aside;
         p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
+    }
+
+    private static void copy(Path from, Path aside) throws IOException {
+        Files.deleteIfExists(aside);
+        try (OutputStream out = Files.newOutputStream(aside, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                java.io.InputStream in = Files.newInputStream(from, LinkOption.NOFOLLOW_LINKS)) {
+            in.transferTo(out);
+        }
     }
 
     private void make(Plan p) {
@@ -884,7 +888,13 @@ final class Rollback {
         Path path = files.path(other.bytes);
         if (now.size == image.size && Arrays.equals(Sha256.of(path), image.sha)) {
             metadata(p, path, image, now);
-        } else if (backups.leftAsIs(now)) {
+        } else if (backups.leftAsIs(now) || p.e.inPlace) {
+            writeInPlace(p, path, now);
+        } else if (backups.wasOpen(null, now) && now.size <= MAX_DISPLACED_COPY) {
+            // a mapping or a descriptor went on changing it when the name it was opened by was gone
+            p.aside = backups.aside("displaced", entries.size() + p.index, other);
+            copy(path, p.aside);
+            p.note("the session was still changing it under a name that is gone; what was there is kept");
             writeInPlace(p, path, now);
         } else {
             return null;

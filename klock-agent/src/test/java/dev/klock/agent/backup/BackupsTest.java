@@ -287,6 +287,27 @@ class BackupsTest {
         assertThat(inode(one)).isEqualTo(inode(two));
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("FIELD-H13")
+    void rollback_ofAFileMappedUnderANameThatIsGone_bringsBackTheNameThatWasNeverTouched(boolean crash) throws IOException {
+        Path one = file("h1", "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        // mapped: there is no end of that
+        backups.image(Work.name(two));
+        work.delete(two);
+        Files.writeString(one, "by the mapping, which has no name");
+        if (crash) {
+            crash();
+        }
+        RollbackReport report = backups.rollback();
+        assertThat(one).as(report.toString()).hasContent("before");
+        assertThat(two).as(report.toString()).hasContent("before");
+        assertThat(inode(one)).isEqualTo(inode(two));
+        assertThat(entry(report, two).aside()).hasContent("by the mapping, which has no name");
+    }
+
     @Test
     void rollback_whenOneNameOfAHardLinkedFileWasReplaced_joinsThemAgain() throws IOException {
         Path one = file("h1", "before");
