@@ -2,11 +2,10 @@ package dev.klock.manifest;
 
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -76,18 +75,20 @@ final class PackedManifest {
         CRC32 sum = new CRC32();
         sum.update(packed, 0, packed.length - 8);
         try {
-            DataInputStream end = new DataInputStream(new ByteArrayInputStream(packed, packed.length - 8, 8));
-            if (end.readLong() != sum.getValue()) {
+            ByteBuffer in = ByteBuffer.wrap(packed);
+            if (in.getLong(packed.length - 8) != sum.getValue()) {
                 return null;
             }
-            DataInputStream in = new DataInputStream(new ByteArrayInputStream(packed, 0, packed.length - 8));
-            if (in.readInt() != FORMAT || !ManifestException.oneLine(file).equals(read(in)) || !options.fingerprint().equals(read(in))) {
+            in.limit(packed.length - 8);
+            if (in.getInt() != FORMAT || !ManifestException.oneLine(file).equals(read(in)) || !options.fingerprint().equals(read(in))) {
                 return null;
             }
-            int length = in.readInt();
-            if (length != source.length || !Arrays.equals(in.readNBytes(length), source)) {
+            int length = in.getInt();
+            int from = in.position();
+            if (length != source.length || length > in.remaining() || !Arrays.equals(packed, from, from + length, source, 0, length)) {
                 return null;
             }
+            in.position(from + length);
             String[] consulted = new String[count(in)];
             for (int i = 0; i < consulted.length; i++) {
                 consulted[i] = read(in);
@@ -97,14 +98,14 @@ final class PackedManifest {
             }
             String sessionId = read(in);
             String agentId = read(in);
-            long timestamp = in.readLong();
+            long timestamp = in.getLong();
             List<Line> scope = readLines(in);
             List<Line> deny = readLines(in);
             List<Line> testAllows = readLines(in);
             List<Line> testDenies = readLines(in);
             List<Setting> settings = new ArrayList<>();
             for (int n = count(in); n > 0; n--) {
-                settings.add(new Setting(read(in), read(in), in.readInt(), in.readInt()));
+                settings.add(new Setting(read(in), read(in), in.getInt(), in.getInt()));
             }
             List<String> warnings = new ArrayList<>();
             for (int n = count(in); n > 0; n--) {
@@ -134,23 +135,23 @@ final class PackedManifest {
         }
     }
 
-    private static List<Line> readLines(DataInputStream in) throws IOException {
-        int n = in.readInt();
+    private static List<Line> readLines(ByteBuffer in) throws IOException {
+        int n = in.getInt();
         if (n == NULL) {
             return null;
         }
         List<Line> lines = new ArrayList<>();
         for (int i = 0; i < n; i++) {
-            Predicate predicate = PREDICATES[in.readByte()];
-            Resource resource = Resource.of(read(in), read(in), FORMS[in.readByte()]);
-            lines.add(new Line(predicate, resource, in.readDouble(), in.readInt(), in.readInt(), read(in), readLines(in)));
+            Predicate predicate = PREDICATES[in.get()];
+            Resource resource = Resource.of(read(in), read(in), FORMS[in.get()]);
+            lines.add(new Line(predicate, resource, in.getDouble(), in.getInt(), in.getInt(), read(in), readLines(in)));
         }
         return lines;
     }
 
-    private static int count(DataInputStream in) throws IOException {
-        int n = in.readInt();
-        if (n < 0 || n > in.available()) {
+    private static int count(ByteBuffer in) throws IOException {
+        int n = in.getInt();
+        if (n < 0 || n > in.remaining()) {
             throw new IOException("count " + n);
         }
         return n;
@@ -166,14 +167,16 @@ final class PackedManifest {
         out.write(bytes);
     }
 
-    private static String read(DataInputStream in) throws IOException {
-        int length = in.readInt();
+    private static String read(ByteBuffer in) throws IOException {
+        int length = in.getInt();
         if (length == NULL) {
             return null;
         }
-        if (length < 0 || length > in.available()) {
+        if (length < 0 || length > in.remaining()) {
             throw new IOException("length " + length);
         }
-        return new String(in.readNBytes(length), StandardCharsets.UTF_8);
+        String text = new String(in.array(), in.position(), length, StandardCharsets.UTF_8);
+        in.position(in.position() + length);
+        return text;
     }
 }

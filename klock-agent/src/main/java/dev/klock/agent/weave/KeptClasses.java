@@ -1,11 +1,10 @@
 package dev.klock.agent.weave;
 
 import dev.klock.agent.cache.UserCache;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -144,17 +143,17 @@ final class KeptClasses {
     }
 
     private void read(byte[] content) throws IOException {
-        DataInputStream in = new DataInputStream(new ByteArrayInputStream(content));
+        ByteBuffer in = ByteBuffer.wrap(content);
         if (!new String(bytes(in), StandardCharsets.UTF_8).equals(key)) {
             return;
         }
-        for (int n = in.readInt(); n > 0; n--) {
+        for (int n = in.getInt(); n > 0; n--) {
             String name = new String(bytes(in), StandardCharsets.UTF_8);
             byte[] original = bytes(in);
             byte[] woven = bytes(in);
             int[] rows = new int[count(in)];
             for (int i = 0; i < rows.length; i++) {
-                rows[i] = in.readInt();
+                rows[i] = in.getInt();
             }
             keep(name, new Kept(original, woven, rows));
         }
@@ -177,15 +176,15 @@ final class KeptClasses {
         out.write(bytes);
     }
 
-    private static byte[] bytes(DataInputStream in) throws IOException {
+    private static byte[] bytes(ByteBuffer in) throws IOException {
         byte[] bytes = new byte[count(in)];
-        in.readFully(bytes);
+        in.get(bytes);
         return bytes;
     }
 
-    private static int count(DataInputStream in) throws IOException {
-        int n = in.readInt();
-        if (n < 0 || n > in.available()) {
+    private static int count(ByteBuffer in) throws IOException {
+        int n = in.getInt();
+        if (n < 0 || n > in.remaining()) {
             throw new IOException("count " + n);
         }
         return n;

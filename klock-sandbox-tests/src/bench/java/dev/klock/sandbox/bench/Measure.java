@@ -11,11 +11,11 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -24,11 +24,11 @@ import java.util.jar.Manifest;
 /**
  * Runs all measurements and writes their tables to stdout and {@code target/performance.md}.
  *
- * <p>Arguments: any of {@code access}, {@code start}, {@code javac}; none for all. {@code -Dbench.rounds} (2) is how often each benchmark
+ * <p>Arguments: any of {@code access}, {@code start}, {@code javac}; none for all. {@code -Dbench.rounds} (5) is how often each benchmark
  * runs with and without klock in turn, {@code -Dbench.starts} (21) how many processes a median is taken of.
  */
 public final class Measure {
-    private static final int ROUNDS = Integer.getInteger("bench.rounds", 2);
+    private static final int ROUNDS = Integer.getInteger("bench.rounds", 5);
     private static final int STARTS = Integer.getInteger("bench.starts", 21);
     private static final int COMPILES = Integer.getInteger("bench.compiles", 9);
     private static final int CLASSES = 200;
@@ -219,8 +219,9 @@ public final class Measure {
     }
 
     private void access() throws Exception {
-        say("\n### Allowed accesses, median operation, mean of %d rounds\n\n| JDK | access | depth | without ns | with klock ns | added ns | added | allocated B: without | with |\n"
-                + "|---|---|---|---|---|---|---|---|---|\n", ROUNDS);
+        say("\n### Allowed accesses: of each process the median operation; of %d processes each way, in turn, the fastest and the median\n\n"
+                + "| JDK | access | depth | fastest: without ns | with klock | added | median: without ns | with klock | added | slowest without | allocated B: without | with |\n"
+                + "|---|---|---|---|---|---|---|---|---|---|---|---|\n", ROUNDS);
         for (Jdk jdk : Jdks.all()) {
             for (String name : CHECKS) {
                 compare(jdk, "Checks." + name, null);
@@ -241,18 +242,22 @@ public final class Measure {
             jmh(jdk, benchmark, depth, without);
             jmh(jdk, benchmark, depth, with, "-javaagent:" + KlockJar.path());
         }
-        double added = with.ns() - without.ns();
-        // the check alone has nothing to be a part of
-        String part = depth == null ? "" : String.format(Locale.ROOT, "%+.1f %%", 100 * added / without.ns());
-        say("| %d | %s | %s | %.0f | %.0f | %+.0f | %s | %.0f | %.0f |\n", jdk.feature(), benchmark, depth == null ? "" : depth, without.ns(),
-                with.ns(), added, part, without.bytes(), with.bytes());
+        say("| %d | %s | %s | %.0f | %.0f | %s | %.0f | %.0f | %s | %.0f | %.0f | %.0f |\n", jdk.feature(), benchmark, depth == null ? "" : depth,
+                without.fastest(), with.fastest(), added(without.fastest(), with.fastest(), depth), without.median(), with.median(),
+                added(without.median(), with.median(), depth), without.slowest(), without.bytes(), with.bytes());
+    }
+
+    /** The check alone has nothing to be a part of. */
+    private static String added(double without, double with, String depth) {
+        return depth == null ? String.format(Locale.ROOT, "%+.0f", with - without)
+                : String.format(Locale.ROOT, "%+.0f, %+.1f %%", with - without, 100 * (with - without) / without);
     }
 
     /** JMH without its own fork, which would need a socket that no manifest declares: each run is a JVM of ours. */
     private void jmh(Jdk jdk, String benchmark, String depth, Score score, String... agent) throws Exception {
         List<String> command = command(jdk, agent);
         command.addAll(List.of("--add-exports", "java.base/sun.nio.fs=ALL-UNNAMED", "-Djmh.ignoreLock=true", "-Djmh.blackhole.autoDetect=false", "-cp",
-                System.getProperty("java.class.path"), "org.openjdk.jmh.Main", "-f", "0", "-wi", "5", "-w", "500ms", "-i", "8", "-r", "500ms",
+                System.getProperty("java.class.path"), "org.openjdk.jmh.Main", "-f", "0", "-wi", "4", "-w", "400ms", "-i", "5", "-r", "400ms",
                 "-prof", "gc", "-rf", "csv", "-rff", "out/result.csv"));
         if (depth != null) {
             command.addAll(List.of("-p", "depth=" + depth));
@@ -264,27 +269,39 @@ public final class Measure {
         score.add(Files.readAllLines(result));
     }
 
-    /** The sums of several results of one benchmark. */
+    /** The results of one benchmark's processes. */
     private static final class Score {
-        private final Map<String, Double> sums = new TreeMap<>();
-        private int results;
+        private final List<Double> medians = new ArrayList<>();
+        private double bytes;
 
         void add(List<String> csv) {
             for (String line : csv.subList(1, csv.size())) {
                 String[] cells = line.replace("\"", "").split(",");
-                String kind = cells[0].contains(":") ? cells[0].substring(cells[0].indexOf(':') + 1) : "";
+                String kind = cells[0].contains(":") ? cells[0].substring(cells[0].indexOf(':') + 1).replace("·", "") : "";
                 // half of all operations were as fast as this or faster: the mean would tell of the machine's other work
-                sums.merge(kind.endsWith("p0.50") ? "median" : kind.replace("·", ""), Double.parseDouble(cells[4]), Double::sum);
+                if (kind.endsWith("p0.50")) {
+                    medians.add(Double.parseDouble(cells[4]));
+                } else if (kind.equals("gc.alloc.rate.norm")) {
+                    bytes += Double.parseDouble(cells[4]);
+                }
             }
-            results++;
+            Collections.sort(medians);
         }
 
-        double ns() {
-            return sums.get("median") / results;
+        double fastest() {
+            return medians.get(0);
+        }
+
+        double median() {
+            return medians.get(medians.size() / 2);
+        }
+
+        double slowest() {
+            return medians.get(medians.size() - 1);
         }
 
         double bytes() {
-            return sums.getOrDefault("gc.alloc.rate.norm", 0.0) / results;
+            return bytes / medians.size();
         }
     }
 
