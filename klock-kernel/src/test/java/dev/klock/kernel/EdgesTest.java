@@ -26,6 +26,86 @@ class EdgesTest {
         }
         assertThat(code(w.apply(register(SessionKey.of("one more", "s"), 0, 0, false)))).isEqualTo(Refusal.Code.TOO_MANY);
         assertThat(w.kernel.sessionCount()).isEqualTo(Limits.MAX_SESSIONS);
+
+        SessionKey ended = SessionKey.of("a0", "s");
+        w.apply(new Command.Abort(ended, "test"));
+        assertThat(w.kernel.liveSessionCount()).isEqualTo(Limits.MAX_SESSIONS - 1);
+        w.session("one more", 0);
+        assertThat(code(w.apply(register(ended, 0, 1, false)))).isEqualTo(Refusal.Code.TOO_MANY);
+        assertThat(w.state(ended)).isEqualTo(LifeCycle.ABORTED);
+        w.apply(new Command.Complete(SessionKey.of("a1", "s")));
+        assertThat(w.apply(register(ended, 0, 1, false)).isRefused()).isFalse();
+        assertThat(w.kernel.liveSessionCount()).isEqualTo(Limits.MAX_SESSIONS);
+    }
+
+    /** Ends so many that one more of that kind is remembered than may be. */
+    private void endTooMany(boolean well) {
+        for (int i = 0; i <= Limits.MAX_ENDED_SESSIONS; i++) {
+            SessionKey key = w.session((well ? "well" : "ill") + i, 0);
+            w.apply(well ? new Command.Complete(key) : new Command.Abort(key, "test"));
+        }
+    }
+
+    @Test
+    @Tag("C13")
+    void endedSessions_moreThanAreRemembered_keepNobodyOutAndTheFirstOfTheirKindIsForgotten() {
+        SessionKey holder = w.session("holder", 0);
+        w.submit(holder, "MUTATES /d");
+        SessionKey rollingBack = w.rollingBack("rolls back", 0);
+        w.submit(rollingBack, "MUTATES /e");
+        w.apply(new Command.Abort(rollingBack, "test"));
+        SessionKey comesBack = w.session("comes back", 5);
+        w.apply(new Command.Abort(comesBack, "test"));
+        endTooMany(true);
+
+        assertThat(w.kernel.liveSessionCount()).isEqualTo(2);
+        assertThat(w.kernel.sessionCount()).isEqualTo(3 + Limits.MAX_ENDED_SESSIONS);
+        assertThat(w.state(SessionKey.of("well0", "s"))).isNull();
+        assertThat(w.state(SessionKey.of("well1", "s"))).isEqualTo(LifeCycle.COMPLETED);
+        w.now = 10;
+        assertThat(w.apply(register(comesBack, 10, 1, false)).priorityMs()).isEqualTo(5);
+        w.apply(new Command.Abort(comesBack, "test"));
+
+        endTooMany(false);
+        assertThat(w.state(comesBack)).isNull();
+        assertThat(w.state(SessionKey.of("ill0", "s"))).isNull();
+        assertThat(w.state(SessionKey.of("ill1", "s"))).isEqualTo(LifeCycle.ABORTED);
+        assertThat(w.state(holder)).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(w.state(rollingBack)).isEqualTo(LifeCycle.ABORTED);
+        assertThat(w.kernel.leasesOf(rollingBack)).extracting(Lease::state).containsExactly(LeaseState.ROLLING_BACK);
+
+        // only now does it count as over; the first of the others makes room for it
+        w.apply(new Command.RolledBack(rollingBack));
+        assertThat(w.kernel.liveSessionCount()).isEqualTo(1);
+        assertThat(w.state(rollingBack)).isEqualTo(LifeCycle.ABORTED);
+        assertThat(w.state(SessionKey.of("ill1", "s"))).isNull();
+        assertThat(w.apply(register(rollingBack, 10, 1, false)).priorityMs()).isZero();
+        assertThat(w.kernel.sessionCount()).isEqualTo(2 * Limits.MAX_ENDED_SESSIONS + 1);
+    }
+
+    @Test
+    @Tag("C13")
+    void endedSession_thatWasForgotten_isANewOneWhoseOlderTimestampMustBeVouchedFor() {
+        SessionKey first = w.session("first", 5);
+        w.apply(new Command.Abort(first, "test"));
+        w.at(10);
+        endTooMany(false);
+        assertThat(code(w.apply(new Command.Heartbeat(first, null)))).isEqualTo(Refusal.Code.UNKNOWN_SESSION);
+        assertThat(code(w.apply(new Command.Register(first, 5, false, 1, false, true, true)))).isEqualTo(Refusal.Code.FORGED_PRIORITY);
+        assertThat(w.apply(new Command.Register(first, 5, true, 1, true, true, true)).priorityMs()).isEqualTo(5);
+    }
+
+    @Test
+    void endedSessions_thatWereForgotten_leaveNothingThatIsDue() {
+        endTooMany(true);
+        w.at(Limits.SESSION_MEMORY_MS - 1);
+        assertThat(w.kernel.sessionCount()).isEqualTo(Limits.MAX_ENDED_SESSIONS);
+        w.at(Limits.SESSION_MEMORY_MS);
+        assertThat(w.kernel.sessionCount()).isZero();
+        assertThat(w.kernel.liveSessionCount()).isZero();
+        assertThat(w.kernel.nextDueMs()).isEqualTo(Long.MAX_VALUE);
+        SessionKey next = w.session("next", w.now);
+        assertThat(w.submit(next, "MUTATES /d").verdict()).isEqualTo(Verdict.GRANTED);
     }
 
     @Test
