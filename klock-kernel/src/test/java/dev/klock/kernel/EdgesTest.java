@@ -286,6 +286,91 @@ class EdgesTest {
     }
 
     @Test
+    void dryRun_saysWhenToTryAgainOnlyWhereItWouldDie() {
+        SessionKey old = w.session("old", 1);
+        SessionKey young = w.session("young", 2);
+        w.submitFor(old, 700, "MUTATES /d");
+        w.submitFor(young, 700, "MUTATES /e");
+        Outcome dies = w.dry(young, "CONSUMES /d");
+        assertThat(dies.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(dies.retryAfterMs()).isEqualTo(700);
+        Outcome waits = w.dry(old, "CONSUMES /e");
+        assertThat(waits.verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(waits.retryAfterMs()).isZero();
+        assertThat(waits.conflicts()).hasSize(1).noneMatch(Conflict::isQueued);
+    }
+
+    @Test
+    @Tag("C50")
+    void confirm_ofAll_returnsThoseThatWereReserved() {
+        SessionKey a = w.session("a", 0);
+        w.submit(a, "MUTATES /d");
+        Lease reserved = w.apply(new Command.Submit(a, Worlds.triples("MUTATES /e"), 0, 0, true)).leases().get(0);
+        assertThat(w.apply(new Command.Confirm(a, null)).leases()).extracting(Lease::fencingToken).containsExactly(reserved.fencingToken());
+    }
+
+    @Test
+    void lease_nextToBeGiven_isNotKnownYetAndTheLastOneIsGone() {
+        SessionKey a = w.session("a", 0);
+        Lease last = w.submit(a, "MUTATES /d").leases().get(0);
+        w.release(a);
+        assertThat(w.heartbeat(a, last).rejections().get(0).refusal().code()).isEqualTo(Refusal.Code.LEASE_GONE);
+        Outcome next = w.apply(new Command.Heartbeat(a, new long[] {last.fencingToken() + 1}));
+        assertThat(next.rejections().get(0).refusal().code()).isEqualTo(Refusal.Code.UNKNOWN_LEASE);
+    }
+
+    @Test
+    void release_ofAllWhenThereAreNone_leavesNoEvent() {
+        SessionKey a = w.session("a", 0);
+        Outcome out = w.release(a);
+        assertThat(out.isRefused()).isFalse();
+        assertThat(out.events()).isEmpty();
+    }
+
+    @Test
+    @Tag("C50")
+    void heartbeat_ofAllByAnEndedSession_keepsWhatItRollsBack() {
+        SessionKey a = w.rollingBack("a", 0);
+        w.submitFor(a, 1000, "MUTATES /d");
+        w.apply(new Command.Abort(a, "test"));
+        w.at(900);
+        assertThat(w.apply(new Command.Heartbeat(a, null)).leases()).extracting(Lease::expiresAtMs).containsExactly(1900L);
+        w.apply(new Command.RolledBack(a));
+        assertThat(code(w.apply(new Command.Heartbeat(a, null)))).isEqualTo(Refusal.Code.SESSION_ENDED);
+    }
+
+    @Test
+    @Tag("K2-8")
+    void death_ofAWaiter_namesThoseInItsWayInTheirFixedOrder() {
+        SessionKey old = w.session("old", 1);
+        SessionKey middle = w.session("middle", 2);
+        for (int i = 0; i < 5; i++) {
+            w.submit(w.session("reader" + i, 10 + i * 3 % 5), "CONSUMES /z/" + "dbeca".charAt(i));
+        }
+        w.submit(middle, "MUTATES /r");
+        w.submit(old, "MUTATES /r");
+        assertThat(w.submit(middle, "CONSUMES /r", "MUTATES /z/**").verdict()).isEqualTo(Verdict.WAIT);
+        Event died = Worlds.event(w.release(middle), Event.Kind.DIED);
+        assertThat(died.conflicts()).extracting(c -> c.heldResource().path()).containsExactly("/r", "/z/a", "/z/b", "/z/c", "/z/d", "/z/e");
+    }
+
+    @Test
+    @Tag("K7-12")
+    void overview_anAgentsSessions_areCountedTogether() {
+        w.session(SessionKey.of("a", "one"), 0, false);
+        w.session(SessionKey.of("a", "two"), 0, false);
+        assertThat(w.kernel.overview(null, 1).agents()).singleElement().satisfies(a -> assertThat(a.sessions()).isEqualTo(2));
+    }
+
+    @Test
+    void texts_nameTheLeaseAndTheReason() {
+        SessionKey a = w.session("a", 0);
+        Lease lease = w.submit(a, "MUTATES /d").leases().get(0);
+        assertThat(lease).hasToString("lease_0_1 ACTIVE MUTATES FILE:/d a/s");
+        assertThat(w.apply(new Command.Withdraw(a)).refusal()).hasToString("ILLEGAL_TRANSITION: a/s does not wait");
+    }
+
+    @Test
     @Tag("K2-8")
     void views_whateverTheOrderOfArrival_areInTheirFixedOrder() {
         List<SessionKey> byAge = new ArrayList<>();
