@@ -261,7 +261,7 @@ class EdgesTest {
         w.submit(w.session("holder", 1), "MUTATES /d");
         SessionKey older = w.session("older", 0);
         w.submit(older, "MUTATES /d");
-        w.apply(new Command.Abort(older, "test"));
+        assertThat(Worlds.kinds(w.apply(new Command.Abort(older, "test")))).contains(Event.Kind.WAIT_WITHDRAWN);
         assertThat(w.kernel.waiterCount()).isZero();
         assertThat(w.kernel.queue()).isEmpty();
         assertThat(w.at(40_000).events()).extracting(Event::kind).doesNotContain(Event.Kind.WAIT_TIMED_OUT);
@@ -317,6 +317,55 @@ class EdgesTest {
         assertThat(w.heartbeat(a, last).rejections().get(0).refusal().code()).isEqualTo(Refusal.Code.LEASE_GONE);
         Outcome next = w.apply(new Command.Heartbeat(a, new long[] {last.fencingToken() + 1}));
         assertThat(next.rejections().get(0).refusal().code()).isEqualTo(Refusal.Code.UNKNOWN_LEASE);
+    }
+
+    @Test
+    @Tag("K5-2")
+    void session_thatCameBack_isNotForgottenWhenItsFirstLifeWouldHaveBeen() {
+        SessionKey a = w.session("a", 0);
+        w.apply(new Command.Abort(a, "test"));
+        w.at(10);
+        w.apply(register(a, 10, 1, false));
+        w.at(Limits.SESSION_MEMORY_MS + 9);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PLANNING);
+        w.at(Limits.SESSION_MEMORY_MS + 10);
+        assertThat(w.state(a)).isNull();
+    }
+
+    @Test
+    @Tag("K5-11")
+    void pausedSession_whileAnotherComesBack_isStillToldWhatChanged() {
+        SessionKey paused = w.session("paused", 1);
+        SessionKey other = w.session("other", 2);
+        w.submit(paused, "CONSUMES /d");
+        w.release(paused);
+        w.apply(new Command.Pause(paused));
+        w.apply(new Command.Abort(other, "test"));
+        w.apply(register(other, 2, 1, false));
+        w.submit(other, "MUTATES /d");
+        w.release(other);
+        w.apply(new Command.Resume(paused));
+        assertThat(w.submit(paused, "CONSUMES /d").changes()).extracting(Change::by).containsExactly(other);
+    }
+
+    @Test
+    @Tag("K2-8")
+    void conflicts_onOneResource_areInTheOrderOfPredicateThenAge() {
+        SessionKey a = w.session("a", 4);
+        SessionKey b = w.session("b", 3);
+        SessionKey c = w.session("c", 2);
+        w.submit(a, "DEPENDS_ON /d");
+        w.submit(a, "CONSUMES /d");
+        w.submit(b, "CONSUMES /d");
+        w.submit(c, "DEPENDS_ON /d");
+        Outcome out = w.submit(w.session("old", 1), "DELETES /d");
+        assertThat(out.conflicts()).extracting(x -> x.heldPredicate() + " " + x.holder().agentId())
+                .containsExactly("CONSUMES b", "CONSUMES a", "DEPENDS_ON c", "DEPENDS_ON a");
+    }
+
+    @Test
+    void heartbeat_ofNoLease_isNotRefused() {
+        assertThat(w.apply(new Command.Heartbeat(w.session("a", 0), new long[0])).isRefused()).isFalse();
     }
 
     @Test
