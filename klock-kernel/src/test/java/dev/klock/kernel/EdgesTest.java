@@ -404,6 +404,18 @@ class EdgesTest {
     }
 
     @Test
+    @Tag("C42")
+    void waiter_thatLostItsLease_diesOfALaterTripleThoughAnEarlierOneWouldOnlyWait() {
+        SessionKey old = w.session("old", 1);
+        SessionKey middle = w.session("middle", 2);
+        w.submit(w.session("young", 3), "MUTATES /z");
+        w.submit(middle, "MUTATES /r");
+        w.submit(old, "MUTATES /r");
+        assertThat(w.submit(middle, "MUTATES /z", "CONSUMES /r").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(Worlds.event(w.release(middle), Event.Kind.DIED).session()).isEqualTo(middle);
+    }
+
+    @Test
     @Tag("K7-12")
     void overview_anAgentsSessions_areCountedTogether() {
         w.session(SessionKey.of("a", "one"), 0, false);
