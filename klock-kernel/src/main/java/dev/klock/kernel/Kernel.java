@@ -56,6 +56,8 @@ public final class Kernel {
     private final TimerWheel timers;
     private final HashMap<SessionKey, Session> sessions = new HashMap<>();
     private final HashMap<String, LeaseIndex.Space> spaces = new HashMap<>();
+    private final EndedSessions completed = new EndedSessions();
+    private final EndedSessions aborted = new EndedSessions();
     private Session lastUsed;
 
     private long nowMs;
@@ -253,8 +255,7 @@ public final class Kernel {
         }
         Session s = sessions.get(key);
         if (s == null) {
-            if (sessions.size() >= Limits.MAX_SESSIONS) {
-                out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_SESSIONS + " sessions");
+            if (tooManySessions(out)) {
                 return;
             }
             if (c.priorityMs() < nowMs && !c.vouched()) {
@@ -291,6 +292,9 @@ public final class Kernel {
                                     + options.lockDelayMs() + " ms after they ran out");
                     return;
                 }
+                if (tooManySessions(out)) {
+                    return;
+                }
                 long priorityMs = s.priorityMs;
                 Session before = s;
                 remove(s);
@@ -315,6 +319,14 @@ public final class Kernel {
             s.suspended = true;
             move(s, LifeCycle.PAUSED, "resumed from a digest", out);
         }
+    }
+
+    private boolean tooManySessions(Outcome out) {
+        boolean tooMany = liveSessionCount() >= Limits.MAX_SESSIONS;
+        if (tooMany) {
+            out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_SESSIONS + " sessions that are not over");
+        }
+        return tooMany;
     }
 
     private Session newSession(Command.Register c, long priorityMs) {
@@ -1230,6 +1242,9 @@ public final class Kernel {
         index.remove(claim);
         timers.cancel(claim);
         s.remove(claim);
+        if (s.leases == 0 && s.state.isTerminal()) {
+            ended(s);
+        }
         if (waiters > 0) {
             freed.add(claim);
         }
@@ -1269,6 +1284,21 @@ public final class Kernel {
             stale--;
         }
         out.add(new Event(Event.Kind.STATE_CHANGED, s.key, nowMs, List.of(), 0, List.of(), from, to, List.of(), s.priorityMs, reason));
+        if (to.isTerminal() && s.leases == 0) {
+            ended(s);
+        }
+    }
+
+    /**
+     * The session is over and holds nothing. Many short sessions must not keep new ones out, nor drive those out of memory that may come
+     * back: ABORTED and COMPLETED ones are counted apart.
+     */
+    private void ended(Session s) {
+        EndedSessions kind = s.state == LifeCycle.ABORTED ? aborted : completed;
+        kind.add(s);
+        if (kind.size() > Limits.MAX_ENDED_SESSIONS) {
+            remove(kind.oldest());
+        }
     }
 
     private void forget(Session s) {
@@ -1282,6 +1312,9 @@ public final class Kernel {
     private void remove(Session s) {
         timers.cancel(s);
         sessions.remove(s.key);
+        if (s.ended != null) {
+            s.ended.remove(s);
+        }
         if (lastUsed == s) {
             lastUsed = null;
         }
@@ -1409,7 +1442,12 @@ public final class Kernel {
         return waiters;
     }
 
-    /** How many sessions are remembered. */
+    /** How many sessions are not over, or still hold leases: those that {@link Limits#MAX_SESSIONS} counts. */
+    public int liveSessionCount() {
+        return sessions.size() - completed.size() - aborted.size();
+    }
+
+    /** How many sessions are remembered, ended ones included. */
     public int sessionCount() {
         return sessions.size();
     }

@@ -88,10 +88,17 @@ final class LeaseIndex {
     private static final int BARE = 0x10000;
 
     /**
-     * A directory's ints: children that have a predicate at or below them (0 to 5) or themselves (6 to 11), how many children there are,
-     * and from SLOTS on, open addressing, at least a quarter empty: a child's hash, and its number, which is NONE in a free slot.
+     * A directory's ints: for each predicate, side by side, how many children have it at or below them and how many have it themselves;
+     * between the third pair and the fourth, how many children there are, so that this and the pair of a request are mostly in one line
+     * of the cache. From SLOTS on, open addressing, at least a quarter empty: a child's hash, and its number, which is NONE in a free
+     * slot.
      */
-    private static final int CHILD_COUNT = 12;
+    private static final int CHILD_COUNT = 6;
+
+    /** What a count is of, and the bit of BELOW that says whether it is not zero: this and the predicate. */
+    private static final int INSIDE = 0;
+
+    private static final int THEMSELVES = 6;
 
     private static final int SLOTS = 16;
     private static final int MIN_SLOT_BITS = 2;
@@ -369,7 +376,7 @@ final class LeaseIndex {
             case EXACT:
                 return ((own | own >> SUBTREE) & mask) != 0;
             case CHILDREN:
-                return ((own >> CHILDREN | own >> SUBTREE | below >> 6) & mask) != 0;
+                return ((own >> CHILDREN | own >> SUBTREE | below >> THEMSELVES) & mask) != 0;
             default:
                 return ((own | own >> CHILDREN | own >> SUBTREE | below) & mask) != 0;
         }
@@ -409,7 +416,7 @@ final class LeaseIndex {
             return;
         }
         if (form == CHILDREN) {
-            if ((field(node, BELOW) >> 6 & mask) != 0) {
+            if ((field(node, BELOW) >> THEMSELVES & mask) != 0) {
                 for (int child = child(node, 0); child != NONE; child = sibling(child)) {
                     if (add(child, EXACT, mask, mine, place, what, found) || add(child, SUBTREE, mask, mine, place, what, found)) {
                         return;
@@ -592,12 +599,12 @@ final class LeaseIndex {
             return;
         }
         if (form != CHILDREN && !isTouched(own, predicate)) {
-            count(parent, 6 + predicate);
+            count(parent, THEMSELVES, predicate);
         }
         int inside = own | own >> CHILDREN | own >> SUBTREE | n[at + BELOW];
         while ((inside >> predicate & 1) == 0 && parent != NONE) {
             inside = inside(parent);
-            count(parent, predicate);
+            count(parent, INSIDE, predicate);
             parent = field(parent, PARENT);
         }
     }
@@ -644,31 +651,36 @@ final class LeaseIndex {
             return;
         }
         if (form != CHILDREN && !isTouched(own, predicate)) {
-            uncount(parent, 6 + predicate);
+            uncount(parent, THEMSELVES, predicate);
         }
         int inside = own | own >> CHILDREN | own >> SUBTREE | n[at + BELOW];
         while ((inside >> predicate & 1) == 0 && parent != NONE) {
-            uncount(parent, predicate);
+            uncount(parent, INSIDE, predicate);
             inside = inside(parent);
             parent = field(parent, PARENT);
         }
     }
 
-    private void count(int node, int what) {
+    private static int countOf(int what, int predicate) {
+        int pair = 2 * predicate + (predicate < 3 ? 0 : 2);
+        return what == INSIDE ? pair : pair + 1;
+    }
+
+    private void count(int node, int what, int predicate) {
         int[] n = slab.chunk(node);
         int at = Slab.at(node);
         int record = n[at + DIR];
-        if (slab.chunk(record)[Slab.at(record) + what]++ == 0) {
-            n[at + BELOW] |= 1 << what;
+        if (slab.chunk(record)[Slab.at(record) + countOf(what, predicate)]++ == 0) {
+            n[at + BELOW] |= 1 << what + predicate;
         }
     }
 
-    private void uncount(int node, int what) {
+    private void uncount(int node, int what, int predicate) {
         int[] n = slab.chunk(node);
         int at = Slab.at(node);
         int record = n[at + DIR];
-        if (--slab.chunk(record)[Slab.at(record) + what] == 0) {
-            n[at + BELOW] &= ~(1 << what);
+        if (--slab.chunk(record)[Slab.at(record) + countOf(what, predicate)] == 0) {
+            n[at + BELOW] &= ~(1 << what + predicate);
         }
     }
 

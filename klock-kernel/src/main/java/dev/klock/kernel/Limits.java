@@ -17,8 +17,14 @@ public final class Limits {
     /** Conflicts that one answer lists; the verdict is over all. */
     public static final int MAX_CONFLICTS = 10_000;
 
-    /** Sessions of one kernel, ended ones that are still remembered included. */
+    /** Sessions of one kernel that are not over, or still hold leases. */
     public static final int MAX_SESSIONS = 100_000;
+
+    /**
+     * Ended sessions without leases that are remembered: so many COMPLETED ones, and so many ABORTED ones. Beyond it nothing is refused;
+     * the one of its kind that ended first is forgotten, before {@link #SESSION_MEMORY_MS} is over.
+     */
+    public static final int MAX_ENDED_SESSIONS = 100_000;
 
     /** Live leases and queued triples of one kernel. */
     public static final int MAX_CLAIMS = 50_000_000;

@@ -49,6 +49,12 @@ final class Session extends Timed implements Comparable<Session> {
     long expiries;
     long lastExpiryMs = -1;
 
+    /** Where it is remembered once it is over and holds nothing; {@code null} before. */
+    EndedSessions ended;
+
+    Session endedBefore;
+    Session endedAfter;
+
     long quotaWindowMs;
     int quotaUsed;
 

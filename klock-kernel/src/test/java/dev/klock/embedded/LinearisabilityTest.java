@@ -171,6 +171,7 @@ class LinearisabilityTest {
                 .actorsAfter(1)
                 .sequentialSpecification(OneThread.class)
                 .check(Facade.class);
+        System.out.println("linearisability, the system's scheduler: " + ITERATIONS + " scenarios of 12 commands by 3 threads, 300 runs of each");
     }
 
     @Test
@@ -188,5 +189,6 @@ class LinearisabilityTest {
                 .loopBound(10_000)
                 .sequentialSpecification(OneThread.class)
                 .check(Facade.class);
+        System.out.println("linearisability, switches of threads: " + ITERATIONS + " scenarios of 9 commands by 2 threads, up to 100 switchings of each");
     }
 }

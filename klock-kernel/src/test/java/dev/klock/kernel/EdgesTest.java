@@ -26,6 +26,86 @@ class EdgesTest {
         }
         assertThat(code(w.apply(register(SessionKey.of("one more", "s"), 0, 0, false)))).isEqualTo(Refusal.Code.TOO_MANY);
         assertThat(w.kernel.sessionCount()).isEqualTo(Limits.MAX_SESSIONS);
+
+        SessionKey ended = SessionKey.of("a0", "s");
+        w.apply(new Command.Abort(ended, "test"));
+        assertThat(w.kernel.liveSessionCount()).isEqualTo(Limits.MAX_SESSIONS - 1);
+        w.session("one more", 0);
+        assertThat(code(w.apply(register(ended, 0, 1, false)))).isEqualTo(Refusal.Code.TOO_MANY);
+        assertThat(w.state(ended)).isEqualTo(LifeCycle.ABORTED);
+        w.apply(new Command.Complete(SessionKey.of("a1", "s")));
+        assertThat(w.apply(register(ended, 0, 1, false)).isRefused()).isFalse();
+        assertThat(w.kernel.liveSessionCount()).isEqualTo(Limits.MAX_SESSIONS);
+    }
+
+    /** Ends so many that one more of that kind is remembered than may be. */
+    private void endTooMany(boolean well) {
+        for (int i = 0; i <= Limits.MAX_ENDED_SESSIONS; i++) {
+            SessionKey key = w.session((well ? "well" : "ill") + i, 0);
+            w.apply(well ? new Command.Complete(key) : new Command.Abort(key, "test"));
+        }
+    }
+
+    @Test
+    @Tag("C13")
+    void endedSessions_moreThanAreRemembered_keepNobodyOutAndTheFirstOfTheirKindIsForgotten() {
+        SessionKey holder = w.session("holder", 0);
+        w.submit(holder, "MUTATES /d");
+        SessionKey rollingBack = w.rollingBack("rolls back", 0);
+        w.submit(rollingBack, "MUTATES /e");
+        w.apply(new Command.Abort(rollingBack, "test"));
+        SessionKey comesBack = w.session("comes back", 5);
+        w.apply(new Command.Abort(comesBack, "test"));
+        endTooMany(true);
+
+        assertThat(w.kernel.liveSessionCount()).isEqualTo(2);
+        assertThat(w.kernel.sessionCount()).isEqualTo(3 + Limits.MAX_ENDED_SESSIONS);
+        assertThat(w.state(SessionKey.of("well0", "s"))).isNull();
+        assertThat(w.state(SessionKey.of("well1", "s"))).isEqualTo(LifeCycle.COMPLETED);
+        w.now = 10;
+        assertThat(w.apply(register(comesBack, 10, 1, false)).priorityMs()).isEqualTo(5);
+        w.apply(new Command.Abort(comesBack, "test"));
+
+        endTooMany(false);
+        assertThat(w.state(comesBack)).isNull();
+        assertThat(w.state(SessionKey.of("ill0", "s"))).isNull();
+        assertThat(w.state(SessionKey.of("ill1", "s"))).isEqualTo(LifeCycle.ABORTED);
+        assertThat(w.state(holder)).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(w.state(rollingBack)).isEqualTo(LifeCycle.ABORTED);
+        assertThat(w.kernel.leasesOf(rollingBack)).extracting(Lease::state).containsExactly(LeaseState.ROLLING_BACK);
+
+        // only now does it count as over; the first of the others makes room for it
+        w.apply(new Command.RolledBack(rollingBack));
+        assertThat(w.kernel.liveSessionCount()).isEqualTo(1);
+        assertThat(w.state(rollingBack)).isEqualTo(LifeCycle.ABORTED);
+        assertThat(w.state(SessionKey.of("ill1", "s"))).isNull();
+        assertThat(w.apply(register(rollingBack, 10, 1, false)).priorityMs()).isZero();
+        assertThat(w.kernel.sessionCount()).isEqualTo(2 * Limits.MAX_ENDED_SESSIONS + 1);
+    }
+
+    @Test
+    @Tag("C13")
+    void endedSession_thatWasForgotten_isANewOneWhoseOlderTimestampMustBeVouchedFor() {
+        SessionKey first = w.session("first", 5);
+        w.apply(new Command.Abort(first, "test"));
+        w.at(10);
+        endTooMany(false);
+        assertThat(code(w.apply(new Command.Heartbeat(first, null)))).isEqualTo(Refusal.Code.UNKNOWN_SESSION);
+        assertThat(code(w.apply(new Command.Register(first, 5, false, 1, false, true, true)))).isEqualTo(Refusal.Code.FORGED_PRIORITY);
+        assertThat(w.apply(new Command.Register(first, 5, true, 1, true, true, true)).priorityMs()).isEqualTo(5);
+    }
+
+    @Test
+    void endedSessions_thatWereForgotten_leaveNothingThatIsDue() {
+        endTooMany(true);
+        w.at(Limits.SESSION_MEMORY_MS - 1);
+        assertThat(w.kernel.sessionCount()).isEqualTo(Limits.MAX_ENDED_SESSIONS);
+        w.at(Limits.SESSION_MEMORY_MS);
+        assertThat(w.kernel.sessionCount()).isZero();
+        assertThat(w.kernel.liveSessionCount()).isZero();
+        assertThat(w.kernel.nextDueMs()).isEqualTo(Long.MAX_VALUE);
+        SessionKey next = w.session("next", w.now);
+        assertThat(w.submit(next, "MUTATES /d").verdict()).isEqualTo(Verdict.GRANTED);
     }
 
     @Test
@@ -181,7 +261,7 @@ class EdgesTest {
         w.submit(w.session("holder", 1), "MUTATES /d");
         SessionKey older = w.session("older", 0);
         w.submit(older, "MUTATES /d");
-        w.apply(new Command.Abort(older, "test"));
+        assertThat(Worlds.kinds(w.apply(new Command.Abort(older, "test")))).contains(Event.Kind.WAIT_WITHDRAWN);
         assertThat(w.kernel.waiterCount()).isZero();
         assertThat(w.kernel.queue()).isEmpty();
         assertThat(w.at(40_000).events()).extracting(Event::kind).doesNotContain(Event.Kind.WAIT_TIMED_OUT);
@@ -203,6 +283,152 @@ class EdgesTest {
         assertThat(w.kernel.session(middle).counts().deaths()).isEqualTo(1);
         assertThat(w.kernel.waiterCount()).isZero();
         assertThat(w.kernel.contention(null, 10)).anySatisfy(h -> assertThat(h.deaths()).isEqualTo(1));
+    }
+
+    @Test
+    void dryRun_saysWhenToTryAgainOnlyWhereItWouldDie() {
+        SessionKey old = w.session("old", 1);
+        SessionKey young = w.session("young", 2);
+        w.submitFor(old, 700, "MUTATES /d");
+        w.submitFor(young, 700, "MUTATES /e");
+        Outcome dies = w.dry(young, "CONSUMES /d");
+        assertThat(dies.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(dies.retryAfterMs()).isEqualTo(700);
+        Outcome waits = w.dry(old, "CONSUMES /e");
+        assertThat(waits.verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(waits.retryAfterMs()).isZero();
+        assertThat(waits.conflicts()).hasSize(1).noneMatch(Conflict::isQueued);
+    }
+
+    @Test
+    @Tag("C50")
+    void confirm_ofAll_returnsThoseThatWereReserved() {
+        SessionKey a = w.session("a", 0);
+        w.submit(a, "MUTATES /d");
+        Lease reserved = w.apply(new Command.Submit(a, Worlds.triples("MUTATES /e"), 0, 0, true)).leases().get(0);
+        assertThat(w.apply(new Command.Confirm(a, null)).leases()).extracting(Lease::fencingToken).containsExactly(reserved.fencingToken());
+    }
+
+    @Test
+    void lease_nextToBeGiven_isNotKnownYetAndTheLastOneIsGone() {
+        SessionKey a = w.session("a", 0);
+        Lease last = w.submit(a, "MUTATES /d").leases().get(0);
+        w.release(a);
+        assertThat(w.heartbeat(a, last).rejections().get(0).refusal().code()).isEqualTo(Refusal.Code.LEASE_GONE);
+        Outcome next = w.apply(new Command.Heartbeat(a, new long[] {last.fencingToken() + 1}));
+        assertThat(next.rejections().get(0).refusal().code()).isEqualTo(Refusal.Code.UNKNOWN_LEASE);
+    }
+
+    @Test
+    @Tag("K5-2")
+    void session_thatCameBack_isNotForgottenWhenItsFirstLifeWouldHaveBeen() {
+        SessionKey a = w.session("a", 0);
+        w.apply(new Command.Abort(a, "test"));
+        w.at(10);
+        w.apply(register(a, 10, 1, false));
+        w.at(Limits.SESSION_MEMORY_MS + 9);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PLANNING);
+        w.at(Limits.SESSION_MEMORY_MS + 10);
+        assertThat(w.state(a)).isNull();
+    }
+
+    @Test
+    @Tag("K5-11")
+    void pausedSession_whileAnotherComesBack_isStillToldWhatChanged() {
+        SessionKey paused = w.session("paused", 1);
+        SessionKey other = w.session("other", 2);
+        w.submit(paused, "CONSUMES /d");
+        w.release(paused);
+        w.apply(new Command.Pause(paused));
+        w.apply(new Command.Abort(other, "test"));
+        w.apply(register(other, 2, 1, false));
+        w.submit(other, "MUTATES /d");
+        w.release(other);
+        w.apply(new Command.Resume(paused));
+        assertThat(w.submit(paused, "CONSUMES /d").changes()).extracting(Change::by).containsExactly(other);
+    }
+
+    @Test
+    @Tag("K2-8")
+    void conflicts_onOneResource_areInTheOrderOfPredicateThenAge() {
+        SessionKey a = w.session("a", 4);
+        SessionKey b = w.session("b", 3);
+        SessionKey c = w.session("c", 2);
+        w.submit(a, "DEPENDS_ON /d");
+        w.submit(a, "CONSUMES /d");
+        w.submit(b, "CONSUMES /d");
+        w.submit(c, "DEPENDS_ON /d");
+        Outcome out = w.submit(w.session("old", 1), "DELETES /d");
+        assertThat(out.conflicts()).extracting(x -> x.heldPredicate() + " " + x.holder().agentId())
+                .containsExactly("CONSUMES b", "CONSUMES a", "DEPENDS_ON c", "DEPENDS_ON a");
+    }
+
+    @Test
+    void heartbeat_ofNoLease_isNotRefused() {
+        assertThat(w.apply(new Command.Heartbeat(w.session("a", 0), new long[0])).isRefused()).isFalse();
+    }
+
+    @Test
+    void release_ofAllWhenThereAreNone_leavesNoEvent() {
+        SessionKey a = w.session("a", 0);
+        Outcome out = w.release(a);
+        assertThat(out.isRefused()).isFalse();
+        assertThat(out.events()).isEmpty();
+    }
+
+    @Test
+    @Tag("C50")
+    void heartbeat_ofAllByAnEndedSession_keepsWhatItRollsBack() {
+        SessionKey a = w.rollingBack("a", 0);
+        w.submitFor(a, 1000, "MUTATES /d");
+        w.apply(new Command.Abort(a, "test"));
+        w.at(900);
+        assertThat(w.apply(new Command.Heartbeat(a, null)).leases()).extracting(Lease::expiresAtMs).containsExactly(1900L);
+        w.apply(new Command.RolledBack(a));
+        assertThat(code(w.apply(new Command.Heartbeat(a, null)))).isEqualTo(Refusal.Code.SESSION_ENDED);
+    }
+
+    @Test
+    @Tag("K2-8")
+    void death_ofAWaiter_namesThoseInItsWayInTheirFixedOrder() {
+        SessionKey old = w.session("old", 1);
+        SessionKey middle = w.session("middle", 2);
+        for (int i = 0; i < 5; i++) {
+            w.submit(w.session("reader" + i, 10 + i * 3 % 5), "CONSUMES /z/" + "dbeca".charAt(i));
+        }
+        w.submit(middle, "MUTATES /r");
+        w.submit(old, "MUTATES /r");
+        assertThat(w.submit(middle, "CONSUMES /r", "MUTATES /z/**").verdict()).isEqualTo(Verdict.WAIT);
+        Event died = Worlds.event(w.release(middle), Event.Kind.DIED);
+        assertThat(died.conflicts()).extracting(c -> c.heldResource().path()).containsExactly("/r", "/z/a", "/z/b", "/z/c", "/z/d", "/z/e");
+    }
+
+    @Test
+    @Tag("C42")
+    void waiter_thatLostItsLease_diesOfALaterTripleThoughAnEarlierOneWouldOnlyWait() {
+        SessionKey old = w.session("old", 1);
+        SessionKey middle = w.session("middle", 2);
+        w.submit(w.session("young", 3), "MUTATES /z");
+        w.submit(middle, "MUTATES /r");
+        w.submit(old, "MUTATES /r");
+        assertThat(w.submit(middle, "MUTATES /z", "CONSUMES /r").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(Worlds.event(w.release(middle), Event.Kind.DIED).session()).isEqualTo(middle);
+    }
+
+    @Test
+    @Tag("K7-12")
+    void overview_anAgentsSessions_areCountedTogether() {
+        w.session(SessionKey.of("a", "one"), 0, false);
+        w.session(SessionKey.of("a", "two"), 0, false);
+        assertThat(w.kernel.overview(null, 1).agents()).singleElement().satisfies(a -> assertThat(a.sessions()).isEqualTo(2));
+    }
+
+    @Test
+    void texts_nameTheLeaseAndTheReason() {
+        SessionKey a = w.session("a", 0);
+        Lease lease = w.submit(a, "MUTATES /d").leases().get(0);
+        assertThat(lease).hasToString("lease_0_1 ACTIVE MUTATES FILE:/d a/s");
+        assertThat(w.apply(new Command.Withdraw(a)).refusal()).hasToString("ILLEGAL_TRANSITION: a/s does not wait");
     }
 
     @Test

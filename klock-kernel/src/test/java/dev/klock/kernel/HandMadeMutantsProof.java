@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HandMadeMutantsProof {
     private static final Path SOURCES = Path.of("src/main/java/dev/klock/kernel");
     /** Many times what all tests take. */
-    private static final long TIMEOUT_S = Integer.getInteger("klock.mutants.timeout.s", 240);
+    private static final long TIMEOUT_S = Integer.getInteger("klock.mutants.timeout.s", 600);
 
     /** Only mutants of this file; all by default. */
     private static final String ONLY = System.getProperty("klock.mutants.file", "");
@@ -58,6 +58,9 @@ class HandMadeMutantsProof {
             new Mutant("rollback does not block (C50)", "Kernel", "if (s.rollsBack && state == LeaseState.ACTIVE &&", "if (!s.rollsBack && state == LeaseState.ACTIVE &&"),
             new Mutant("an older timestamp needs nobody's word", "Kernel", "if (c.priorityMs() < nowMs && !c.vouched()) {", "if (c.priorityMs() < 0) {"),
             new Mutant("registering again may make older", "Kernel", "if (c.priorityMs() < s.priorityMs) {", "if (c.priorityMs() < 0) {"),
+            new Mutant("sessions that are over keep new ones out", "Kernel", "return sessions.size() - completed.size() - aborted.size();", "return sessions.size();"),
+            new Mutant("a session that rolls back may be forgotten", "Kernel", "if (to.isTerminal() && s.leases == 0) {", "if (to.isTerminal()) {"),
+            new Mutant("those that ended well drive out those that did not", "Kernel", "s.state == LifeCycle.ABORTED ? aborted : completed;", "completed;"),
             new Mutant("a process from before the restart may speak", "Kernel", "if (c.epoch() < s.epoch) {", "if (c.epoch() < 0) {"),
             new Mutant("waits for the cap, whatever was asked", "Kernel", "nowMs + Math.min(c.waitMs(), Limits.MAX_WAIT_MS)", "nowMs + Limits.MAX_WAIT_MS"),
             new Mutant("last come, first served", "Kernel", "            return Long.compare(a.number, b.number);", "            return Long.compare(b.number, a.number);"),

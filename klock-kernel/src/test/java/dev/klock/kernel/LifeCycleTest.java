@@ -116,6 +116,36 @@ class LifeCycleTest {
 
     @Test
     @Tag("K5-11")
+    void retry_afterAsManyChangesAsAreRemembered_namesEachOfThemAndNoneOfAnEarlierPause() {
+        w.submit(b, "CONSUMES /b");
+        w.apply(new Command.Pause(b));
+        w.submit(a, "MUTATES /other", "PROVIDES /other/1");
+        w.release(a);
+        w.apply(new Command.Resume(b));
+        w.release(b);
+        w.apply(new Command.Pause(b));
+        for (int i = 0; i < Limits.MAX_CHANGES; i++) {
+            w.submit(a, "MUTATES /other");
+            w.release(a);
+        }
+        w.apply(new Command.Resume(b));
+        Outcome out = w.submit(b, "CONSUMES /other");
+        assertThat(out.changes()).hasSize(Limits.MAX_CHANGES).extracting(Change::by).containsOnly(a);
+    }
+
+    @Test
+    @Tag("K5-11")
+    void resume_whileItHoldsMoreThanItLastAskedFor_isToldOfThatToo() {
+        w.submit(b, "CONSUMES /held");
+        w.submit(b, "CONSUMES /last");
+        w.apply(new Command.Pause(b));
+        w.submit(a, "PROVIDES /held", "PROVIDES /other");
+        w.release(a);
+        assertThat(w.apply(new Command.Resume(b)).changes()).extracting(c -> c.resource().path()).containsExactly("/held");
+    }
+
+    @Test
+    @Tag("K5-11")
     void resume_besideSomebodyWhoStillCreates_namesIt() {
         w.submit(b, "CONSUMES /b/**");
         w.apply(new Command.Pause(b));

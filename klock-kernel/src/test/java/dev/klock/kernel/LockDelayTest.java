@@ -34,6 +34,16 @@ class LockDelayTest {
     }
 
     @Test
+    void expiry_ofALeaseThatWasRollingBack_leavesNothingToRollBack() {
+        SessionKey d = w.rollingBack("d", 4);
+        w.submitFor(d, 100, "MUTATES /x");
+        w.apply(new Command.Abort(d, "test"));
+        w.at(100);
+        assertThat(w.kernel.leasesOf(d)).extracting(Lease::state).containsExactly(LeaseState.LOCK_DELAY);
+        assertThat(w.apply(new Command.RolledBack(d)).refusal().code()).isEqualTo(Refusal.Code.ILLEGAL_TRANSITION);
+    }
+
+    @Test
     void release_orRevoke_isCleanAndHasNoDelay() {
         w.submit(a, "MUTATES /x");
         w.release(a);

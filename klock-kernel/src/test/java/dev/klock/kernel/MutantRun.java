@@ -23,6 +23,7 @@ final class MutantRun {
             LockDelayTest.class,
             OverviewTest.class,
             BadInputTest.class,
+            EdgesTest.class,
             LeaseIndexTest.class,
             TimerWheelTest.class,
             FairnessTest.class,

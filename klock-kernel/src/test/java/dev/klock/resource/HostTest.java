@@ -35,6 +35,24 @@ class HostTest {
     }
 
     @Test
+    void lower_isBothEndsOfTheAlphabetAndNothingBeside() {
+        assertThat(Host.lower("@AZ[`az{")).isEqualTo("@az[`az{");
+    }
+
+    @Test
+    void canonical_ofAFirstOrLastPartAtItsLimit_isAnAddressAndBeyondAName() {
+        assertThat(Host.canonical("255.1")).isEqualTo("255.0.0.1");
+        assertThat(Host.canonical("256.1")).isEqualTo("256.1");
+        assertThat(Host.canonical("1.2.65535")).isEqualTo("1.2.255.255");
+        assertThat(Host.canonical("1.2.65536")).isEqualTo("1.2.65536");
+        assertThat(Host.canonical("4294967295")).isEqualTo("255.255.255.255");
+        assertThat(Host.canonical("4294967296")).isEqualTo("4294967296");
+        assertThat(Host.isAddress("127.0.0.1")).isTrue();
+        assertThat(Host.isAddress("[::1]")).isTrue();
+        assertThat(Host.isAddress("localhost")).isFalse();
+    }
+
+    @Test
     void loopback_isLocalhostAndItsAddresses() {
         assertThat(new String[] {"localhost", "127.0.0.1", "127.9.9.9", "[::1]"}).allMatch(Host::isLoopback);
         assertThat(new String[] {"localhost.example", "127.example", "10.0.0.1", "[::2]", "0.0.0.0"}).noneMatch(Host::isLoopback);

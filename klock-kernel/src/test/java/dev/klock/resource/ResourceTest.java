@@ -116,7 +116,7 @@ class ResourceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"\0", "\n", "\r", "\t", "\u001b", "\u007f", "\u0085", "\u2028", "\ud800", "\udc00"})
+    @ValueSource(strings = {"\0", "\n", "\r", "\t", "\u001b", "\u007f", "\u0085", "\u001f", "\u009f", "\u2029", "\u2028", "\ud800", "\udc00"})
     void parse_controlCharacterOrHalfPair_isRefusedOnOneLine(String bad) {
         assertThatThrownBy(() -> Resource.parse("FILE:/w/a" + bad + "b")).isInstanceOf(ResourceSyntaxException.class)
                 .satisfies(e -> assertThat(e.getMessage().chars()).noneMatch(c -> c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028));
