@@ -17,6 +17,7 @@ final class Access {
     private final Body body;
     private final List<String> denied;
     private final List<String> scope = new ArrayList<>();
+    private final List<String> forbidden = new ArrayList<>();
     private final List<String> further = new ArrayList<>();
     private final List<String> jvm = new ArrayList<>();
     private Body given = site -> { };
@@ -70,6 +71,11 @@ final class Access {
     /** Lines of the manifest beside the usual ones. */
     List<String> scope() {
         return scope;
+    }
+
+    /** Lines of the manifest that forbid. */
+    List<String> forbidden() {
+        return forbidden;
     }
 
     /** Arguments for its JVM. */

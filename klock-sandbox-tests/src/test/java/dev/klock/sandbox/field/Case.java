@@ -68,6 +68,12 @@ final class Case {
         return this;
     }
 
+    /** With these lines in the manifest's {@code deny}. */
+    Case forbidding(String... lines) {
+        last().forbidden().addAll(List.of(lines));
+        return this;
+    }
+
     /** With the right to look, so that it gets as far as what the case is about. */
     Case looking() {
         return declaring("DEPENDS_ON FILE:W/**");

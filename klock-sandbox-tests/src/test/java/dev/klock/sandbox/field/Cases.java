@@ -15,6 +15,10 @@ final class Cases {
     static Cases of(String group) {
         Consumer<Cases> source = switch (group) {
             case "A" -> FieldA::cases;
+            case "B" -> FieldB::cases;
+            case "C" -> FieldC::cases;
+            case "D" -> FieldD::cases;
+            case "E" -> FieldE::cases;
             default -> throw new IllegalArgumentException(group);
         };
         Cases cases = new Cases();
@@ -23,7 +27,7 @@ final class Cases {
     }
 
     static List<String> groups() {
-        return List.of("A");
+        return List.of("A", "B", "C", "D", "E");
     }
 
     List<Case> all() {

@@ -184,7 +184,7 @@ final class FieldRun {
     }
 
     private Child child(Path root, List<Access> accesses) {
-        Child child = Child.on(jdk).in(root).patience(Duration.ofMinutes(3)).main(FieldProgram.class, group);
+        Child child = Child.on(jdk).in(root).patience(Duration.ofMinutes(3)).main(FieldProgram.class, group).env("LC_ALL", "C.UTF-8");
         for (Access access : accesses) {
             child.main(FieldProgram.class, access.site()).jvm(access.jvm().toArray(String[]::new));
         }
@@ -194,6 +194,7 @@ final class FieldRun {
     private Path prepared(String name, List<Access> accesses) throws IOException {
         Path root = Files.createDirectory(scratch.resolve(name));
         StringBuilder manifest = new StringBuilder("ver: \"1.0\"\nagent_id: tester\nscope:\n");
+        StringBuilder deny = new StringBuilder();
         for (Access access : accesses) {
             Path directory = root.resolve(access.site());
             for (String below : new String[] {"in/sub", "out", "private"}) {
@@ -209,10 +210,11 @@ final class FieldRun {
             }
             List<String> lines = new ArrayList<>(List.of("CONSUMES FILE:W/in/**", "MUTATES FILE:W/out/*", "PROVIDES FILE:W/out/*"));
             lines.addAll(access.scope());
+            access.forbidden().forEach(line -> deny.append("  - ").append(line.replace("W/", directory + "/")).append('\n'));
             lines.stream().map(line -> "  - " + line.replace("JAVA", jdk.home() + "/bin/java").replace("W/", directory + "/") + "\n")
                     .filter(line -> manifest.indexOf(line) < 0).forEach(manifest::append);
         }
-        Files.writeString(root.resolve("klock.yaml"), manifest);
+        Files.writeString(root.resolve("klock.yaml"), deny.isEmpty() ? manifest : manifest.append("deny:\n").append(deny));
         return root;
     }
 
@@ -252,7 +254,7 @@ final class FieldRun {
     }
 
     private static boolean matches(String triple, Path root, Access access, JsonNode record) {
-        return triple(record).replace(root.resolve(access.site()).toString(), "W").matches(triple);
+        return Pattern.compile(triple, Pattern.DOTALL).matcher(triple(record).replace(root.resolve(access.site()).toString(), "W")).matches();
     }
 
     /** The records that are about an access's directory. */
