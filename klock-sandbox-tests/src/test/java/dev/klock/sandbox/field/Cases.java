@@ -19,6 +19,9 @@ final class Cases {
             case "C" -> FieldC::cases;
             case "D" -> FieldD::cases;
             case "E" -> FieldE::cases;
+            case "F" -> FieldF::cases;
+            case "G" -> FieldG::cases;
+            case "P" -> FieldP::cases;
             default -> throw new IllegalArgumentException(group);
         };
         Cases cases = new Cases();
@@ -27,7 +30,7 @@ final class Cases {
     }
 
     static List<String> groups() {
-        return List.of("A", "B", "C", "D", "E");
+        return List.of("A", "B", "C", "D", "E", "F", "G", "P");
     }
 
     List<Case> all() {

@@ -87,6 +87,10 @@ final class FieldC {
                 .blocks("a class of the JDK's loader", w -> writer(named("jdk/internal/loader/BootLoader")).accept(w.name("x")), "MUTATES FILE:W/x").withoutFrame()
                 .blocks("a class of klock", w -> writer(named("dev/klock/agent/observe/Work")).accept(w.name("x")), "MUTATES FILE:W/x").withoutFrame()
                 .blocks("read", w -> reader(named("sun/nio/fs/UnixNative")).accept(w.name("private/p")), "CONSUMES FILE:W/private/p").withoutFrame();
+        c.of("C11", "C", "a child JVM without an agent").provenBy("FieldStartTest.childJvm_thatStrays_isStoppedOrReportedAsUnmonitored")
+                .as("not yet: it is started where declared, and nothing says that it is unmonitored");
+        c.of("C12", "M", "tools of the JDK that pick the agent up from JAVA_TOOL_OPTIONS").provenBy("FieldStartTest.toolsOfTheJdk_underJavaToolOptions_workAndOpenNoSession")
+                .as("not yet: without a manifest they end with 2");
         c.of("C14", "M", "a violation in a static initialiser")
                 .blocks("used twice", FieldC::initialise, "MUTATES FILE:W/x");
         c.of("C15", "C", "a violation on another thread, whose result nobody reads")

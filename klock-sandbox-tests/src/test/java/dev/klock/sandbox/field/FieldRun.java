@@ -233,10 +233,12 @@ final class FieldRun {
                 .map(line -> line.replace(outcome.directory().toString(), "ROOT")).collect(Collectors.joining("\n"));
     }
 
+    /** What is left of each site. Archives hold the time of the day, so only their size is compared. */
     private static Map<String, String> sites(Path root) {
         Map<String, String> sites = new TreeMap<>();
         for (String line : Tree.of(root).inside().visible().replace(root.toString(), "ROOT").split("\n")) {
-            sites.merge(line.split("[/ ]")[0], line + "\n", String::concat);
+            String timeless = line.replaceFirst("(\\.(?:zip|jar) .*) [0-9a-f]+/", "$1 ");
+            sites.merge(line.split("[/ ]")[0], timeless + "\n", String::concat);
         }
         return sites;
     }
