@@ -1,6 +1,7 @@
 package dev.klock.sandbox.field;
 
 import dev.klock.sandbox.subject.ThroughUnsafe;
+import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -48,7 +49,18 @@ final class FieldC {
                 .allows("undeclared", w -> ThroughUnsafe.main(new String[] {w.name("private/p")}))
                 .provenBy("KnownLimitsTest.nativeOfTheJdk_calledThroughUnsafe_isNotSeen").as("not seen, a stated limit");
         c.of("C04", "H", "no second name for what a hook guards")
-                .allows("members of the woven classes are those of the JDK", FieldC::members);
+                .allows("members of the woven classes are those of the JDK", FieldC::members)
+                .blocks("the native itself, where the launcher opened its package", w -> {
+                    Constructor<FileDescriptor> descriptor = FileDescriptor.class.getDeclaredConstructor();
+                    Method open = FileOutputStream.class.getDeclaredMethod("open0", String.class, boolean.class);
+                    descriptor.setAccessible(true);
+                    open.setAccessible(true);
+                    try {
+                        open.invoke(new FileOutputStream(descriptor.newInstance()), w.name("x"), false);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }, "MUTATES FILE:W/x").in("natives opened", "--add-opens=java.base/java.io=ALL-UNNAMED");
         c.of("C05", "C", "ProcessImpl.start by reflection")
                 .blocks("opened by the launcher", FieldC::startByReflection, "PROVIDES PROCESS:.*").andPermissive("MUTATES FILE:.*")
                 .in("opened", "--add-opens=java.base/java.lang=ALL-UNNAMED")

@@ -92,7 +92,8 @@ final class FieldE {
                     run(w, new ProcessBuilder(SHELL, "-c", "echo more >> out/a; rm out/b; echo new > out/new").directory(w.path().toFile()));
                     Files.readString(w.path("private/p"));
                 }, "CONSUMES FILE:W/private/p").declaring(effects(SHELL, "\"MUTATES FILE:W/out/**\"")).in("writing child, then astray").changesOut().always()
-                .provenBy("OpaqueChildTest.difference_ofChildrenInsideTheirEffects_isLoggedAsTriples", "OpaqueChildTest.difference_thatADenyLineForbids_isAViolationAndRolledBack");
+                .provenBy("OpaqueChildTest.difference_ofChildrenInsideTheirEffects_isLoggedAsTriples", "OpaqueChildTest.difference_thatADenyLineForbids_isAViolationAndRolledBack")
+                .as("blocked, allowed; what it writes outside of its effects is not seen, a stated limit");
         c.of("E12", "M", "other processes are ended")
                 .blocks("a foreign one", w -> {
                     long pid = Long.parseLong(Files.readString(w.path("out/pid")));

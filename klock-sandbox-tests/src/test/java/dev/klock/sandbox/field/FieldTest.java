@@ -9,11 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /** Each field case on each JDK, guarded and permissive; what it does stands in the class of its group. */
-@Tag("K6-1")
 class FieldTest {
     @TestFactory
     Stream<DynamicTest> case_onEveryJdk_isStoppedOrLeftAlone() {
