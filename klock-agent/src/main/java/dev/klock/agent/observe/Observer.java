@@ -84,7 +84,7 @@ public final class Observer implements Hooks {
      * @param searchPath PATH as this process was started with it, null if it has none
      */
     public Observer(HostFiles files, Names names, Resolver resolver, Targets targets, List<Line> lines, String searchPath,
-            PreImages images, Verdicts verdicts, Trail trail, Ending ending) {
+            PreImages images, Verdicts verdicts, Trail trail, Ending ending, Doors doors) {
         this.files = files;
         this.names = names;
         this.resolver = resolver;
@@ -95,7 +95,7 @@ public final class Observer implements Hooks {
         judge = new Judge(files, resolver, targets, lines, programs, descriptors, images, verdicts, trail);
         network = new Network(targets, judge, verdicts);
         variables = new Variables(targets, judge, trail);
-        nativeCode = new NativeCode(files, resolver, targets, judge);
+        nativeCode = new NativeCode(files, resolver, targets, judge, doors);
         // the classes that every hook needs are loaded here, where loading them cannot meet a hook
         Work work = works.get();
         judge.close(work, work.push(OPEN_READ, 0));
@@ -508,6 +508,22 @@ public final class Observer implements Hooks {
     }
 
     @Override
+    @Override
+    public void reached(int op, String owner, String member) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            nativeCode.reached(work, op, owner, member);
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
     public void agent(int op) {
         Work work = works.get();
         if (work.depth != 0) {

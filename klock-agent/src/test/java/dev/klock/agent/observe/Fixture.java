@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An observer over the real file system with a manifest of a few lines, and fakes that remember what they were told. */
-final class Fixture implements PreImages, Verdicts, Trail, Ending {
+final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     final TestHostFiles files = new TestHostFiles();
     final Resolver resolver = new Resolver(files);
     /** Paths in the order of their first change. */
@@ -101,13 +101,23 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
 
     Fixture start() {
         targets = new Targets(scope.build(), baseline, own, this::retired);
-        observer = new Observer(files, new Names("UTF-8"), resolver, targets, lines, System.getenv("PATH"), this, this, this, this);
+        observer = new Observer(files, new Names("UTF-8"), resolver, targets, lines, System.getenv("PATH"), this, this, this, this, this);
         return this;
     }
 
     String at(String name) {
         return root + name;
     }
+    @Override
+    public boolean isDoor(String owner, String method) {
+        return method.equals("open0");
+    }
+
+    @Override
+    public boolean isIn(String name) {
+        return name.equals("java.io");
+    }
+
 
     static byte[] bytes(String name) {
         return name.getBytes(StandardCharsets.UTF_8);

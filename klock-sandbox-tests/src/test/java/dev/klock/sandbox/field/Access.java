@@ -22,6 +22,7 @@ final class Access {
     private final List<String> jvm = new ArrayList<>();
     private Body given = site -> { };
     private int since;
+    private int until = Integer.MAX_VALUE;
     private String world = "";
     private boolean always;
     private boolean changesOut;
@@ -84,7 +85,7 @@ final class Access {
     }
 
     boolean isOn(int feature) {
-        return feature >= since;
+        return feature >= since && feature <= until;
     }
 
     /** Accesses of the same world are made in one JVM. */
@@ -115,6 +116,10 @@ final class Access {
 
     void since(int feature) {
         since = feature;
+    }
+
+    void until(int feature) {
+        until = feature;
     }
 
     void in(String name) {

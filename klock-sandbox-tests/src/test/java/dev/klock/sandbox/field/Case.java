@@ -103,6 +103,12 @@ final class Case {
         last().jvm().addAll(List.of(jvm));
         return this;
     }
+    /** Not on newer releases. */
+    Case until(int feature) {
+        last().until(feature);
+        return this;
+    }
+
 
     /** Shown in strict in every run. */
     Case always() {

@@ -255,7 +255,7 @@ final class FieldA {
         c.of("A34", "H", "streams on a descriptor")
                 .blocks("of a file outside", w -> writeByDescriptor(w.name("x")), "MUTATES FILE:W/x")
                 .allows("of a file inside the scope", w -> writeByDescriptor(w.name("out/a")))
-                .provenBy("KnownLimitsTest.nativeOfTheJdk_calledThroughUnsafe_isNotSeen").as("blocked, allowed; a forged descriptor takes Unsafe, a stated limit");
+                .provenBy("KnownLimitsTest.klockItself_switchedOffThroughUnsafe_isNotSeen").as("blocked, allowed; a forged descriptor takes Unsafe, a stated limit");
         c.of("A35", "M", "a log with many small appends")
                 .allows("appends", w -> {
                     for (int i = 0; i < APPENDS; i++) {

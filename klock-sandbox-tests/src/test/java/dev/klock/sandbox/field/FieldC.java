@@ -1,6 +1,7 @@
 package dev.klock.sandbox.field;
 
 import dev.klock.sandbox.subject.ThroughUnsafe;
+import java.io.File;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
@@ -8,6 +9,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
@@ -37,30 +40,63 @@ final class FieldC {
         "dev.klock.agent.observe.Observer", "dev.klock.agent.observe.Judge", "dev.klock.agent.config.Mode",
         "dev.klock.agent.weave.Installation", "dev.klock.agent.weave.Bridge"};
 
+    private static final String OPEN_IO = "--add-opens=java.base/java.io=ALL-UNNAMED";
+    private static final String OPEN = "CONSUMES NATIVE:java.io.FileOutputStream.open0";
+
     private FieldC() {
     }
 
     static void cases(Cases c) {
-        c.of("C01", "C", "forkAndExec through the trusted lookup").provenBy("KnownLimitsTest.nativeOfTheJdk_calledThroughUnsafe_isNotSeen")
-                .as("not seen, a stated limit");
-        c.of("C02", "C", "open0 through the trusted lookup").provenBy("KnownLimitsTest.nativeOfTheJdk_calledThroughUnsafe_isNotSeen")
-                .as("not seen, a stated limit");
+        c.of("C01", "C", "forkAndExec through the trusted lookup")
+                .blocks("undeclared", w -> {
+                    for (Method method : Class.forName("java.lang.ProcessImpl").getDeclaredMethods()) {
+                        if (method.getName().equals("forkAndExec")) {
+                            ThroughUnsafe.lookup().findVirtual(method.getDeclaringClass(), "forkAndExec", MethodType.methodType(method.getReturnType(), method.getParameterTypes()));
+                        }
+                    }
+                }, "CONSUMES NATIVE:java.lang.ProcessImpl.forkAndExec").provenBy("KnownLimitsTest.klockItself_switchedOffThroughUnsafe_isNotSeen");
+        c.of("C02", "C", "open0 through the trusted lookup")
+                .blocks("undeclared", w -> ThroughUnsafe.lookup().findVirtual(FileOutputStream.class, "open0", MethodType.methodType(void.class, String.class, boolean.class))
+                        .invoke(new FileOutputStream(new FileDescriptor()), w.name("x"), false), OPEN)
+                .blocks("by a class of its own beside it", w -> ThroughUnsafe.lookup().in(FileOutputStream.class).defineHiddenClass(beside("java/io/"), false), "CONSUMES NATIVE:java.io")
+                .provenBy("KnownLimitsTest.klockItself_switchedOffThroughUnsafe_isNotSeen");
         c.of("C03", "C", "unlink0 through the trusted lookup")
-                .allows("undeclared", w -> ThroughUnsafe.main(new String[] {w.name("private/p")}))
-                .provenBy("KnownLimitsTest.nativeOfTheJdk_calledThroughUnsafe_isNotSeen").as("not seen, a stated limit");
+                .blocks("undeclared", w -> ThroughUnsafe.remove(w.name("private/p")), "CONSUMES NATIVE:sun.nio.fs.UnixNativeDispatcher.unlink0")
+                .provenBy("KnownLimitsTest.klockItself_switchedOffThroughUnsafe_isNotSeen");
         c.of("C04", "H", "no second name for what a hook guards")
                 .allows("members of the woven classes are those of the JDK", FieldC::members)
-                .blocks("the native itself, where the launcher opened its package", w -> {
-                    Constructor<FileDescriptor> descriptor = FileDescriptor.class.getDeclaredConstructor();
-                    Method open = FileOutputStream.class.getDeclaredMethod("open0", String.class, boolean.class);
-                    descriptor.setAccessible(true);
-                    open.setAccessible(true);
-                    try {
-                        open.invoke(new FileOutputStream(descriptor.newInstance()), w.name("x"), false);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
+                .blocks("the native itself, where the launcher opened its package", w -> open(w.name("x")), OPEN).in("natives opened", OPEN_IO).always()
+                .blocks("by a method handle", w -> MethodHandles.privateLookupIn(FileOutputStream.class, MethodHandles.lookup())
+                        .findVirtual(FileOutputStream.class, "open0", MethodType.methodType(void.class, String.class, boolean.class))
+                        .invoke(new FileOutputStream(new FileDescriptor()), w.name("x"), false), OPEN).in("natives opened")
+                .blocks("of all members at once", w -> AccessibleObject.setAccessible(FileOutputStream.class.getDeclaredMethods(), true), OPEN.replace("open0", "\\w+"))
+                .andPermissive("CONSUMES NATIVE:java.io.*").in("natives opened")
+                .blocks("by a class of its own beside it", w -> MethodHandles.privateLookupIn(FileOutputStream.class, MethodHandles.lookup()).defineClass(beside("java/io/")),
+                        "CONSUMES NATIVE:java.io").in("natives opened")
+                .blocks("by the abstract method that it implements", FieldC::makeDirectory, "CONSUMES NATIVE:java.io.FileSystem.createDirectory").until(17).in("natives opened")
+                .blocks("by the abstract method above the one that calls it", FieldC::makeDirectory, "PROVIDES FILE:W/new").since(18).in("natives opened")
+                .blocks("the native that defines classes of the JDK", w -> {
+                    for (Method method : ClassLoader.class.getDeclaredMethods()) {
+                        if (method.getName().equals("defineClass1")) {
+                            method.setAccessible(true);
+                        }
                     }
-                }, "MUTATES FILE:W/x").in("natives opened", "--add-opens=java.base/java.io=ALL-UNNAMED");
+                }, "CONSUMES NATIVE:java.lang.ClassLoader.defineClass1").in("opened", "--add-opens=java.base/java.lang=ALL-UNNAMED")
+                .blocks("the lookup that may do everything", w -> MethodHandles.Lookup.class.getDeclaredField("IMPL_LOOKUP").setAccessible(true),
+                        "CONSUMES NATIVE:java.lang.invoke.MethodHandles\\$Lookup.IMPL_LOOKUP").in("lookup opened", "--add-opens=java.base/java.lang.invoke=ALL-UNNAMED")
+                .allows("others of the same class", w -> {
+                    Method close = FileInputStream.class.getDeclaredMethod("available0");
+                    close.setAccessible(true);
+                    try (FileInputStream in = new FileInputStream(w.name("in/a"))) {
+                        w.say(close.invoke(in));
+                        w.say(MethodHandles.privateLookupIn(FileInputStream.class, MethodHandles.lookup())
+                                .findVirtual(FileInputStream.class, "available0", MethodType.methodType(int.class)).invoke(in));
+                    }
+                    Field path = File.class.getDeclaredField("path");
+                    path.setAccessible(true);
+                    w.say(path.get(new File("name")));
+                }).in("natives opened")
+                .allows("declared", w -> open(w.name("out/a"))).declaring("CONSUMES NATIVE:java.io.FileOutputStream.open0").in("natives opened and declared", OPEN_IO);
         c.of("C05", "C", "ProcessImpl.start by reflection")
                 .blocks("opened by the launcher", FieldC::startByReflection, "PROVIDES PROCESS:.*").andPermissive("MUTATES FILE:.*")
                 .in("opened", "--add-opens=java.base/java.lang=ALL-UNNAMED")
@@ -228,6 +264,37 @@ final class FieldC {
                 throw new IllegalStateException(e);
             }
         };
+    }
+
+    /** The native itself, by reflection. */
+    private static void open(String name) throws Throwable {
+        Method open = FileOutputStream.class.getDeclaredMethod("open0", String.class, boolean.class);
+        open.setAccessible(true);
+        try {
+            open.invoke(new FileOutputStream(new FileDescriptor()), name, false);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static void makeDirectory(Site w) throws Throwable {
+        Class<?> system = Class.forName("java.io.FileSystem");
+        Field instance = Arrays.stream(File.class.getDeclaredFields()).filter(field -> field.getType() == system).findFirst().orElseThrow();
+        instance.setAccessible(true);
+        Method make = system.getDeclaredMethod("createDirectory", File.class);
+        make.setAccessible(true);
+        try {
+            w.say(make.invoke(instance.get(null), w.file("new")));
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    /** The writer as a class of another package. */
+    private static byte[] beside(String place) throws IOException {
+        String own = Writer.class.getName().replace('.', '/');
+        String text = new String(bytes(), StandardCharsets.ISO_8859_1);
+        return text.replace(own, place + "X".repeat(own.length() - place.length())).getBytes(StandardCharsets.ISO_8859_1);
     }
 
     /** The writer under a name as long as its own, in a loader of its own. */
