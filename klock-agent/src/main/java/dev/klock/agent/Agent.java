@@ -124,6 +124,7 @@ public final class Agent {
                 manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,
                 session, session, new ReviewedDoors(table.release()));
         session.observedBy(observer, targets);
+        session.looksAfter(new Surroundings(files, targets, launch.options().backupMaxFiles()));
         SessionKey key = SessionKey.of(agentId, claim.id());
         long priorityMs = manifest == null || manifest.priorityTimestamp() == Manifest.NO_TIMESTAMP ? nowMs : manifest.priorityTimestamp();
         Leases leases = Leases.open(key, priorityMs, nowMs, session);

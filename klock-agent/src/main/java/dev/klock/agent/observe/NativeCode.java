@@ -22,7 +22,7 @@ final class NativeCode {
     private static final int CONSUMES = Predicate.CONSUMES.ordinal();
     private static final int MUTATES = Predicate.MUTATES.ordinal();
 
-    private static final String NATIVE = "NATIVE";
+    private static final String NATIVE = Judge.NATIVE;
     private static final String FFM = "ffm";
     private static final String AGENT = "agent";
 

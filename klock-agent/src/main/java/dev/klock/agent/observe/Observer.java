@@ -122,6 +122,7 @@ public final class Observer implements Hooks {
      */
     public void childDid(byte[] path, Predicate predicate, boolean declared) {
         Target target = targets.file(Names.real(path));
+        targets.changed(target);
         int decision = target.decide(predicate);
         boolean covered = Scope.isAllowed(decision) || !Scope.isDenied(decision)
                 && (declared || Scope.isAllowed(target.decide(Predicate.MUTATES)));
@@ -372,7 +373,7 @@ public final class Observer implements Hooks {
         try {
             f = work.push(op, resolver.epoch());
             if (program != null) {
-                judge.child(work, f, cString(program), dir == null ? null : cString(dir));
+                judge.child(work, f, cString(program), dir == null ? null : cString(dir), arguments, environment);
                 variables.pass(work, environment == null ? null : Names.text(Names.real(environment)));
             }
             through = true;
@@ -508,7 +509,6 @@ public final class Observer implements Hooks {
     }
 
     @Override
-    @Override
     public void reached(int op, String owner, String member) {
         Work work = works.get();
         if (work.depth != 0) {
@@ -524,6 +524,7 @@ public final class Observer implements Hooks {
         }
     }
 
+    @Override
     public void agent(int op) {
         Work work = works.get();
         if (work.depth != 0) {

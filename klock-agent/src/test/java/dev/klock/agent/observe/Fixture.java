@@ -31,6 +31,9 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     final ConcurrentHashMap<String, Integer> open = new ConcurrentHashMap<>();
     final List<String> left = new CopyOnWriteArrayList<>();
     final List<String> children = new CopyOnWriteArrayList<>();
+    final List<String> unseen = new CopyOnWriteArrayList<>();
+    /** The file that a running child seems to have changed. */
+    volatile String changedByChild;
     final List<Denial> denials = new CopyOnWriteArrayList<>();
     final List<String> trail = new CopyOnWriteArrayList<>();
     final List<Throwable> failures = new CopyOnWriteArrayList<>();
@@ -105,9 +108,6 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
         return this;
     }
 
-    String at(String name) {
-        return root + name;
-    }
     @Override
     public boolean isDoor(String owner, String method) {
         return method.equals("open0");
@@ -118,6 +118,9 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
         return name.equals("java.io");
     }
 
+    String at(String name) {
+        return root + name;
+    }
 
     static byte[] bytes(String name) {
         return name.getBytes(StandardCharsets.UTF_8);
@@ -205,6 +208,16 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
             throw new IOException("1.2 GB");
         }
         children.add(shortName(program) + " in " + shortName(directory) + " " + effects);
+    }
+
+    @Override
+    public boolean isChangedByChild(byte[] path) {
+        return new String(path, StandardCharsets.UTF_8).equals(changedByChild);
+    }
+
+    @Override
+    public void unseen(Target program, String requested, Unseen why) {
+        unseen.add(why + " " + program.shown().replace(root + "/", "/"));
     }
 
     @Override

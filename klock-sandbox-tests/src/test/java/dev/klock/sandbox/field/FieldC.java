@@ -136,7 +136,7 @@ final class FieldC {
                 .blocks("a class of klock", w -> writer(named("dev/klock/agent/observe/Work")).accept(w.name("x")), "MUTATES FILE:W/x").withoutFrame()
                 .blocks("read", w -> reader(named("sun/nio/fs/UnixNative")).accept(w.name("private/p")), "CONSUMES FILE:W/private/p").withoutFrame();
         c.of("C11", "C", "a child JVM without an agent").provenBy("FieldStartTest.childJvm_thatStrays_isStoppedOrReportedAsUnmonitored")
-                .as("not yet: it is started where declared, and nothing says that it is unmonitored");
+                .as("blocked; where declared, reported as unmonitored");
         c.of("C12", "M", "tools of the JDK that pick the agent up from JAVA_TOOL_OPTIONS").provenBy("FieldStartTest.toolsOfTheJdk_underJavaToolOptions_workAndOpenNoSession")
                 .as("allowed, without a session");
         c.of("C14", "M", "a violation in a static initialiser")

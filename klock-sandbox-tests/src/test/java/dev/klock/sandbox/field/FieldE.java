@@ -52,9 +52,12 @@ final class FieldE {
         c.of("E05", "H", "a shell hides the real command")
                 .blocks("what it may touch is not said: all below its directory", w -> run(w, new ProcessBuilder(SHELL, "-c", "rm -r in/sub").directory(w.path().toFile())),
                         "MUTATES FILE:W/.*").declaring("PROVIDES PROCESS:" + SHELL).in("shell")
-                .blocks("env X=1 rm", w -> run(w, new ProcessBuilder("env", "X=1", "rm", w.name("x"))), "PROVIDES PROCESS:.*/env").andPermissive(ANYTHING)
+                .blocks("env X=1 rm", w -> run(w, new ProcessBuilder("env", "X=1", "rm", w.name("x"))), "PROVIDES PROCESS:.*/(env|coreutils|busybox)").andPermissive(ANYTHING)
+                .blocks("xargs rm", w -> run(w, new ProcessBuilder("xargs", "rm", w.name("x"))), "PROVIDES PROCESS:.*/(xargs|busybox)").andPermissive(ANYTHING)
+                .blocks("find -exec", w -> run(w, new ProcessBuilder("find", w.name("x"), "-exec", "rm", "{}", ";")), "PROVIDES PROCESS:.*/(find|busybox)").andPermissive(ANYTHING)
                 .allows("what it may touch is said", w -> run(w, new ProcessBuilder(SHELL, "-c", "echo made > out/new").directory(w.path().toFile())))
-                .declaring(effects(SHELL, "\"MUTATES FILE:W/out/**\"")).in("declared shell");
+                .declaring(effects(SHELL, "\"MUTATES FILE:W/out/**\"")).in("declared shell")
+                .provenBy("OpaqueChildTest.program_thatRunsWhateverItIsTold_isReportedOnce").as("blocked, allowed; reported as open-ended");
         c.of("E06", "H", "which file a program's name means")
                 .blocks("another of the same name", w -> run(w, new ProcessBuilder(w.name("private/true"))), "PROVIDES PROCESS:W/private/true").declaring(TRUE)
                 .given(w -> copy("true", w.path("private/true"))).andPermissive(ANYTHING)
@@ -76,7 +79,66 @@ final class FieldE {
                 .blocks("overwritten", w -> {
                     Files.writeString(w.path("out/tool"), "#!/bin/sh\necho evil\n");
                     run(w, new ProcessBuilder(w.name("out/tool")));
-                }, "PROVIDES PROCESS:W/out/tool").declaring(effects("W/out/tool")).given(w -> copy("true", w.path("out/tool"))).changesOut();
+                }, "CONSUMES NATIVE:W/out/tool").declaring(effects("W/out/tool")).given(w -> copy("true", w.path("out/tool"))).changesOut()
+                .blocks("made", w -> {
+                    Files.writeString(w.path("out/new"), "#!/bin/sh\necho evil\n");
+                    Files.setPosixFilePermissions(w.path("out/new"), PosixFilePermissions.fromString("rwxr-xr-x"));
+                    run(w, new ProcessBuilder(w.name("out/new")));
+                }, "CONSUMES NATIVE:W/out/new").declaring(effects("W/out/new")).changesOut()
+                .blocks("another moved into its place", w -> {
+                    Files.move(w.path("out/b"), w.path("out/tool"), StandardCopyOption.REPLACE_EXISTING);
+                    run(w, new ProcessBuilder(w.name("out/tool")));
+                }, "CONSUMES NATIVE:W/out/tool").declaring(effects("W/out/tool"), "RENAMES FILE:W/out/*").changesOut()
+                .given(w -> {
+                    copy("true", w.path("out/tool"));
+                    copy("false", w.path("out/b"));
+                })
+                .blocks("its directory exchanged", w -> {
+                    Files.delete(w.path("out/bin/tool"));
+                    Files.move(w.path("out/other"), w.path("out/bin"), StandardCopyOption.REPLACE_EXISTING);
+                    run(w, new ProcessBuilder(w.name("out/bin/tool")));
+                }, "CONSUMES NATIVE:W/out/bin/tool").declaring(effects("W/out/bin/tool"), "RENAMES FILE:W/out/**", "DELETES FILE:W/out/**",
+                        "PROVIDES FILE:W/out/**", "MUTATES FILE:W/out/**").changesOut()
+                .given(w -> {
+                    Files.createDirectories(w.path("out/bin"));
+                    Files.createDirectories(w.path("out/other"));
+                    copy("true", w.path("out/bin/tool"));
+                    copy("false", w.path("out/other/tool"));
+                })
+                .blocks("written through another name", w -> {
+                    Files.createLink(w.path("out/alias"), w.path("out/tool"));
+                    Files.writeString(w.path("out/alias"), "#!/bin/sh\necho evil\n");
+                    run(w, new ProcessBuilder(w.name("out/tool")));
+                }, "CONSUMES NATIVE:W/out/tool").declaring(effects("W/out/tool"), "CONSUMES FILE:W/out/*").changesOut()
+                .given(w -> copy("true", w.path("out/tool")))
+                .blocks("overwritten by a child", w -> {
+                    run(w, new ProcessBuilder("cp", w.name("in/a"), w.name("out/tool")));
+                    run(w, new ProcessBuilder(w.name("out/tool")));
+                }, "CONSUMES NATIVE:W/out/tool").declaring(effects("W/out/tool"), effects("cp", "\"MUTATES FILE:W/out/**\""))
+                .given(w -> {
+                    copy("true", w.path("out/tool"));
+                    Files.writeString(w.path("in/a"), "#!/bin/sh\necho evil\n");
+                }).changesOut().in("changed by a child")
+                .blocks("while the child that overwrote it still runs", w -> {
+                    Process child = new ProcessBuilder("sleep", "60").start();
+                    run(w, new ProcessBuilder("cp", w.name("in/a"), w.name("out/tool")));
+                    try {
+                        run(w, new ProcessBuilder(w.name("out/tool")));
+                    } finally {
+                        child.destroyForcibly().waitFor();
+                    }
+                }, "CONSUMES NATIVE:W/out/tool").declaring(effects("W/out/tool"), effects("sleep"), effects("cp", "\"MUTATES FILE:W/out/**\""))
+                .given(w -> {
+                    copy("true", w.path("out/tool"));
+                    Files.writeString(w.path("in/a"), "#!/bin/sh\necho evil\n");
+                }).changesOut().in("changed while a child runs")
+                .allows("not changed, though it may be", w -> run(w, new ProcessBuilder(w.name("out/tool")))).declaring(effects("W/out/tool"))
+                .given(w -> copy("true", w.path("out/tool")))
+                .allows("made, and declared as code of one's own", w -> {
+                    Files.writeString(w.path("out/new"), "#!/bin/sh\necho built\n");
+                    Files.setPosixFilePermissions(w.path("out/new"), PosixFilePermissions.fromString("rwxr-xr-x"));
+                    run(w, new ProcessBuilder(w.name("out/new")));
+                }).declaring(effects("W/out/new"), "CONSUMES NATIVE:W/out/new");
         c.of("E09", "H", "variables by which a loader takes in code")
                 .blocks("LD_PRELOAD", w -> withVariable(w, "LD_PRELOAD", w.name("none.so")), "MUTATES ENV:LD_PRELOAD").declaring(TRUE)
                 .blocks("JAVA_TOOL_OPTIONS", w -> withVariable(w, "JAVA_TOOL_OPTIONS", "-Dx=y"), "MUTATES ENV:JAVA_TOOL_OPTIONS").declaring(TRUE)
@@ -93,7 +155,8 @@ final class FieldE {
                     Files.readString(w.path("private/p"));
                 }, "CONSUMES FILE:W/private/p").declaring(effects(SHELL, "\"MUTATES FILE:W/out/**\"")).in("writing child, then astray").changesOut().always()
                 .provenBy("OpaqueChildTest.difference_ofChildrenInsideTheirEffects_isLoggedAsTriples", "OpaqueChildTest.difference_thatADenyLineForbids_isAViolationAndRolledBack")
-                .as("blocked, allowed; what it writes outside of its effects is not seen, a stated limit");
+                .provenBy("OpaqueChildTest.change_outsideOfTheEffects_isToldInEachMode")
+                .as("blocked, allowed; what it writes outside of its effects is reported after its end, and not put back");
         c.of("E12", "M", "other processes are ended")
                 .blocks("a foreign one", w -> {
                     long pid = Long.parseLong(Files.readString(w.path("out/pid")));
