@@ -11,6 +11,7 @@ final class Case {
     private final List<Access> accesses = new ArrayList<>();
     private final List<String> proofs = new ArrayList<>();
     private String verdict;
+    private String permissive = "";
 
     Case(String id, String severity, String what) {
         this.id = id;
@@ -42,6 +43,11 @@ final class Case {
     /** What is said in the place of "blocked" and "allowed"; null if nothing. */
     String verdict() {
         return verdict;
+    }
+
+    /** What the tests elsewhere show for permissive; empty if nothing. */
+    String permissive() {
+        return permissive;
     }
 
     /** An access that must be stopped for these triples: regular expressions, {@code W} its directory. */
@@ -97,18 +103,18 @@ final class Case {
         return this;
     }
 
-    /** In a JVM apart, with the others of this world and these arguments for the JVM. */
-    Case in(String world, String... jvm) {
-        last().in(world);
-        last().jvm().addAll(List.of(jvm));
-        return this;
-    }
     /** Not on newer releases. */
     Case until(int feature) {
         last().until(feature);
         return this;
     }
 
+    /** In a JVM apart, with the others of this world and these arguments for the JVM. */
+    Case in(String world, String... jvm) {
+        last().in(world);
+        last().jvm().addAll(List.of(jvm));
+        return this;
+    }
 
     /** Shown in strict in every run. */
     Case always() {
@@ -137,6 +143,12 @@ final class Case {
     /** What the table says in the place of "blocked" and "allowed". */
     Case as(String verdict) {
         this.verdict = verdict;
+        return this;
+    }
+
+    /** What the tests elsewhere show for permissive. */
+    Case permissively(String shown) {
+        permissive = shown;
         return this;
     }
 

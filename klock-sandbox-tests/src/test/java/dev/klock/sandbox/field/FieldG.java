@@ -33,10 +33,10 @@ final class FieldG {
     static void cases(Cases c) {
         c.of("G01", "C", "a program that logs each of its writes to a file")
                 .allows("FileHandler", FieldG::logged);
-        c.of("G02", "H", "whatever it does first").provenBy("FieldStartTest.program_whateverItDoesFirst_runsAsWithoutKlock").as("allowed");
-        c.of("G03", "H", "a log manager of its own").provenBy("FieldStartTest.program_withItsOwnLogManager_startsEachTime").as("allowed");
+        c.of("G02", "H", "whatever it does first").provenBy("FieldStartTest.program_whateverItDoesFirst_runsAsWithoutKlock").as("allowed").permissively("same");
+        c.of("G03", "H", "a log manager of its own").provenBy("FieldStartTest.program_withItsOwnLogManager_startsEachTime").as("allowed").permissively("same");
         c.of("G04", "H", "an agent whose thread uses files while klock starts").provenBy("FieldStartTest.agentsThread_usingFilesWhileKlockStarts_doesNotHang").as("allowed");
-        c.of("G05", "H", "other agents before and after").provenBy("CompatibilityTest.program_withItsOwnAgent_runsUnchanged").as("allowed");
+        c.of("G05", "H", "other agents before and after").provenBy("CompatibilityTest.program_withItsOwnAgent_runsUnchanged").as("allowed").permissively("same");
         c.of("G06", "C", "a hook that could not be put in").provenBy("NetworkTest.lazyRow_thatMatchesNothing_endsTheSessionBeforeTheClassIsUsed",
                 "DoctorTest.doctor_ofARowThatMatchesNothing_saysThatKlockDoesNotHold").as("refuses to run");
         c.of("G07", "H", "no further flags needed").provenBy("HookPairTest.row_declaredAndNot_allowedAndStopped").as("allowed");
@@ -67,8 +67,8 @@ final class FieldG {
                     Files.readString(w.path("private/p"));
                 }, "CONSUMES FILE:W/private/p").declaring("DELETES FILE:W/out/*", "RENAMES FILE:W/out/*", "CONSUMES FILE:W/out/**").given(w -> FieldA.zip(w.path("out/p.zip")))
                 .changesOut().in("astray").always();
-        c.of("G14", "M", "what other agents write").provenBy("CompatibilityTest.program_withItsOwnAgent_runsUnchanged").as("allowed where declared");
-        c.of("G15", "M", "a flood of the same violation").provenBy("FieldStartTest.violation_againAndAgainInPermissive_isOneWarningAndACount").as("one line and a count");
+        c.of("G14", "M", "what other agents write").provenBy("CompatibilityTest.program_withItsOwnAgent_runsUnchanged").as("allowed where declared").permissively("same");
+        c.of("G15", "M", "a flood of the same violation").provenBy("FieldStartTest.violation_againAndAgainInPermissive_isOneWarningAndACount").as("one line and a count").permissively("same; one warning and a count");
         c.of("G16", "M", "what a start costs").as("measured in performance.md");
         c.of("G17", "L", "native images").as("none: such an image takes no agents, so klock says nothing there");
         c.of("G18", "M", "exceptions stay what they are")
