@@ -7,6 +7,12 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.net.DatagramPacket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -294,6 +300,52 @@ public final class KlockBridge {
 
     public static void link(int op) {
         HOOKS.library(op, null);
+    }
+
+    /** {@code setAccessible} has been found to be allowed. */
+    public static void accessible(int op, AccessibleObject object, boolean flag) {
+        if (!flag) {
+            return;
+        }
+        if (object instanceof Method) {
+            member(op, (Method) object);
+        } else if (object instanceof Member && ((Member) object).getDeclaringClass() == MethodHandles.Lookup.class
+                && (object instanceof Constructor || ((Member) object).getName().equals("IMPL_LOOKUP"))) {
+            HOOKS.reached(op, MethodHandles.Lookup.class.getName(), "IMPL_LOOKUP");
+        }
+    }
+
+    /** A method handle of {@code member} is about to be made, or it is about to be made accessible. Most are settled by the first line. */
+    public static void member(int op, Member member) {
+        int modifiers = member.getModifiers();
+        if ((modifiers & (Modifier.NATIVE | Modifier.ABSTRACT)) == 0) {
+            return;
+        }
+        Class<?> owner = member.getDeclaringClass();
+        if (!isOfTheJdk(owner)) {
+            return;
+        }
+        String pack = owner.getPackageName();
+        // an abstract method leads to the native that implements it: on 17 in these two packages
+        if ((modifiers & Modifier.NATIVE) == 0 && (Modifier.isPublic(owner.getModifiers()) || !pack.equals("java.io") && !pack.equals("java.net"))) {
+            return;
+        }
+        if (Modifier.isPublic(modifiers) && Modifier.isPublic(owner.getModifiers()) && owner.getModule().isExported(pack)) {
+            return;
+        }
+        HOOKS.reached(op, owner.getName(), member.getName());
+    }
+
+    /** A class is about to be defined in {@code lookup}'s package. */
+    public static void define(int op, MethodHandles.Lookup lookup) {
+        if (isOfTheJdk(lookup.lookupClass())) {
+            HOOKS.reached(op, lookup.lookupClass().getPackageName(), null);
+        }
+    }
+
+    private static boolean isOfTheJdk(Class<?> type) {
+        ClassLoader loader = type.getClassLoader();
+        return loader == null || loader == ClassLoader.getPlatformClassLoader();
     }
 
     public static void agent(int op) {

@@ -8,6 +8,7 @@ import dev.klock.agent.cache.UserCache;
 import dev.klock.agent.config.Cache;
 import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Home;
+import dev.klock.agent.config.JdkTool;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.Mode;
@@ -62,6 +63,11 @@ public final class Agent {
             HookTable table = HookTable.forRelease(Runtime.version().feature());
             Installation.load(table);
             LaunchEnvironment environment = LaunchEnvironment.ofProcess();
+            if (JdkTool.isThisJvm(argument, environment)) {
+                Stderr.announce("this is a tool of the JDK that picked klock up from JAVA_TOOL_OPTIONS: it runs without klock"
+                        + " (-J-javaagent:klock.jar guards it, too)");
+                return;
+            }
             UserCache cache = UserCache.of(Cache.directory(environment));
             Launch launch = Launch.read(argument, environment, cache);
             Stderr.level(launch.options().logLevel());
@@ -116,8 +122,9 @@ public final class Agent {
         Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
         Observer observer = new Observer(files, names, resolver, targets,
                 manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,
-                session, session);
+                session, session, new ReviewedDoors(table.release()));
         session.observedBy(observer, targets);
+        session.looksAfter(new Surroundings(files, targets, launch.options().backupMaxFiles()));
         SessionKey key = SessionKey.of(agentId, claim.id());
         long priorityMs = manifest == null || manifest.priorityTimestamp() == Manifest.NO_TIMESTAMP ? nowMs : manifest.priorityTimestamp();
         Leases leases = Leases.open(key, priorityMs, nowMs, session);

@@ -72,6 +72,7 @@ final class Images implements PreImages {
     /** What a child may be changing: {@code depth} as in {@link Backups#leftTree(byte[], int)}. */
     private static final class Reach {
         final byte[] path;
+        final long sinceNs = System.currentTimeMillis() * 1_000_000L - Surroundings.TICK_NS;
         final int depth;
         final boolean declared;
         /** What {@link #children} opened below it. */
@@ -83,6 +84,21 @@ final class Images implements PreImages {
             this.declared = declared;
             this.below = below;
         }
+
+        /** Whether {@code real} lies in it and has changed since. */
+        boolean mayHaveChanged(String real, HostFiles files) {
+            String place = Names.real(path);
+            boolean inside = real.equals(place) || depth > 0 && real.startsWith(place.endsWith("/") ? place : place.concat("/"));
+            if (!inside) {
+                return false;
+            }
+            try {
+                long[] status = files.status(Names.bytes(real));
+                return status != null && status[HostFiles.CTIME] >= sinceNs;
+            } catch (IOException e) {
+                return true;
+            }
+        }
     }
 
     /** Told what children did, once they are over. */
@@ -93,9 +109,15 @@ final class Images implements PreImages {
 
     private final List<Reach> reaches = new ArrayList<>();
     private Session session;
+    private Surroundings surroundings;
 
     void settledBy(Session newSession) {
         session = newSession;
+    }
+
+    /** Tells {@code newSurroundings} of the children that say what they touch. */
+    void lookedAfterBy(Surroundings newSurroundings) {
+        surroundings = newSurroundings;
     }
 
     /** Places that children may be changing; 0 as a rule. */
@@ -103,6 +125,22 @@ final class Images implements PreImages {
         synchronized (reaches) {
             return reaches.size();
         }
+    }
+
+    @Override
+    public boolean isChangedByChild(byte[] path) {
+        session.settleChildren(0);
+        String real = Names.real(path);
+        List<Reach> open;
+        synchronized (reaches) {
+            open = new ArrayList<>(reaches);
+        }
+        for (int i = 0; i < open.size(); i++) {
+            if (open.get(i).mayHaveChanged(real, files)) {
+                return true;
+            }
+        }
+        return surroundings.mayHaveChanged(real);
     }
 
     /** The children are over that were started before the first {@code count} places were opened to them (K6-7). */
@@ -136,6 +174,7 @@ final class Images implements PreImages {
         // what an earlier child left is its own difference, and nothing that was there before this one
         session.settleChildren(1);
         if (effects == null) {
+            surroundings.covers(Resource.of("FILE", Names.text(Names.real(directory)), Resource.Form.SUBTREE));
             backups.imageTree(directory, maxFiles, maxBytes);
             reach(directory, Integer.MAX_VALUE, false, new ArrayList<>());
             return;
@@ -146,6 +185,7 @@ final class Images implements PreImages {
                 continue;
             }
             Resource real = DeclaredScope.real(effect.resource(), resolver);
+            surroundings.covers(real);
             byte[] path = name(real);
             switch (real.form()) {
                 case EXACT:
@@ -162,6 +202,7 @@ final class Images implements PreImages {
                     break;
             }
         }
+        surroundings.opened(Names.real(program), Names.real(directory));
     }
 
     private static byte[] name(Resource real) {

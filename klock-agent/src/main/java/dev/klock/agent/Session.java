@@ -18,7 +18,9 @@ import dev.klock.agent.observe.Ending;
 import dev.klock.agent.observe.Observer;
 import dev.klock.agent.observe.Op;
 import dev.klock.agent.observe.Trail;
+import dev.klock.agent.observe.Unseen;
 import dev.klock.agent.observe.Verdicts;
+import dev.klock.agent.resolve.Names;
 import dev.klock.agent.weave.Losses;
 import dev.klock.bridge.Fence;
 import dev.klock.kernel.Predicate;
@@ -29,6 +31,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -74,6 +78,12 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private final List<String> violated = new ArrayList<>();
     private final AtomicInteger state = new AtomicInteger(OPEN);
     private final Guard guard;
+    /** Programs of which it was said what klock does not see of them, and which of them are JVMs. */
+    private final Set<String> unseen = ConcurrentHashMap.newKeySet();
+    private final Set<String> unmonitored = ConcurrentHashMap.newKeySet();
+    private final Surroundings.Found strays = new Strays();
+    /** Held while what children did is looked at: who starts the next one waits for it, or its changes would be taken for others'. */
+    private final Object settling = new Object();
     /** Threads that are putting a violation on record: the log stays open for them. */
     private final AtomicInteger telling = new AtomicInteger();
     /** It was said that something changes without an image, in a mode that lets it. */
@@ -83,6 +93,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private volatile int stopCode;
     private Leases leases;
     private Images images;
+    private Surroundings surroundings;
     private Observer observer;
     private Targets targets;
 
@@ -109,6 +120,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     void keeps(Images newImages) {
         images = newImages;
         newImages.settledBy(this);
+    }
+
+    void looksAfter(Surroundings newSurroundings) {
+        surroundings = newSurroundings;
+        images.lookedAfterBy(newSurroundings);
     }
 
     void holds(Leases newLeases) {
@@ -204,6 +220,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += "\n  or say in its PROVIDES line what the program may touch: effects: [], for nothing";
+        } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.CONSUMES && denying == null) {
+            message += Messages.OWN_PROGRAM;
         }
         if (denial.isLate() && denial.op() != Op.START_PROCESS) {
             message += "\n  another process led the name there between klock's look and the open: it may be empty now, and klock has no image of it";
@@ -253,6 +271,26 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     }
 
     @Override
+    public void unseen(Target program, String requested, Unseen why) {
+        if (!unseen.add(program.real())) {
+            return;
+        }
+        Resource resource = Resource.of(program.scheme(), program.path(), Resource.Form.EXACT);
+        String note = why == Unseen.UNMONITORED_JVM ? Messages.unmonitored(resource) : Messages.openEnded(resource);
+        if (why == Unseen.UNMONITORED_JVM) {
+            unmonitored.add(resource.toString());
+        }
+        int decision = program.decide(Predicate.PROVIDES);
+        log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
+                Op.START_PROCESS.name().toLowerCase(Locale.ROOT), Predicate.PROVIDES, resource, differing(requested, program.path()),
+                Scope.isAllowed(decision) ? Decision.ALLOW : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN, decidedBy(decision), caller(), 1,
+                note));
+        if (mode != Mode.LEARN) {
+            Stderr.warn(note);
+        }
+    }
+
+    @Override
     public void retired(Target target) {
         repeats(target);
     }
@@ -286,13 +324,15 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (Thread.currentThread() == guard) {
             return;
         }
-        if (state.get() == OPEN && images.openToChildren() > 0) {
+        if (state.get() == OPEN) {
             observer.enter();
             try {
-                if (Children.any()) {
+                if ((images.openToChildren() > 0 || surroundings.isOpen()) && Children.any()) {
                     Stderr.warn("a child of the program is still running; what it changes from here on is not covered");
                 }
                 childrenOver(Integer.MAX_VALUE);
+                surroundings.over();
+                surroundings.look(strays, true);
             } finally {
                 observer.leave();
             }
@@ -336,6 +376,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         log.flush();
         backups.flush();
         settleChildren(0);
+        lookAround();
     }
 
     /**
@@ -343,21 +384,33 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
      * In this order: whatever start opened a place by now is over, and its child can be seen, once no other operation is under way.
      */
     void settleChildren(int own) {
-        int open = images.openToChildren();
-        if (open > 0 && observer.inMutation() == own && !Children.any()) {
-            childrenOver(open);
+        synchronized (settling) {
+            int open = images.openToChildren();
+            if (open > 0 && observer.inMutation() == own && !Children.any()) {
+                childrenOver(open);
+            }
         }
+    }
+
+    /** If no child is running, looks at what those that ran have changed outside of their effects. */
+    private void lookAround() {
+        if (surroundings.isOpen() && observer.inMutation() == 0 && !Children.any()) {
+            surroundings.over();
+        }
+        surroundings.look(strays, false);
     }
 
     /** Compares what children could change with what it was, records the differences, and stops at one that is out of scope (K6-7). */
     private void childrenOver(int count) {
-        observer.childEnded();
-        images.childrenOver(count, new Images.Differences() {
-            @Override
-            public void differs(Backups.Change change, boolean declared) {
-                Session.this.differs(change, declared);
-            }
-        });
+        synchronized (settling) {
+            observer.childEnded();
+            images.childrenOver(count, new Images.Differences() {
+                @Override
+                public void differs(Backups.Change change, boolean declared) {
+                    Session.this.differs(change, declared);
+                }
+            });
+        }
     }
 
     private void differs(Backups.Change change, boolean declared) {
@@ -373,6 +426,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         // one whose start was under way
         Children.end();
         childrenOver(Integer.MAX_VALUE);
+        surroundings.over();
+        surroundings.look(strays, true);
         RollbackReport report = null;
         if (code == EXIT_LEASE_LOST) {
             try {
@@ -442,9 +497,40 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         for (int i = 0; i < conflicts.size(); i++) {
             Stderr.error("not rolled back: " + conflicts.get(i));
         }
-        Summary summary = new Summary(end, code, declared, usedLines, unused, violations, back, conflicts);
+        Summary summary = new Summary(end, code, declared, usedLines, unused, violations, back, conflicts, new ArrayList<>(unmonitored));
         log.close(summary);
         Stderr.announce(Messages.end(agentId, sessionId, mode.word(), summary, log));
+    }
+
+    /** What children changed outside of their effects is put on record; it is not put back, and may have been another process's doing. */
+    private final class Strays implements Surroundings.Found {
+        @Override
+        public void changed(Set<String> programs, String real) {
+            Target target = targets.file(real);
+            targets.changed(target);
+            Resource resource = Resource.of("FILE", target.path(), Resource.Form.EXACT);
+            log.record(new Event(System.currentTimeMillis(), agentId, null, Op.START_PROCESS.name().toLowerCase(Locale.ROOT),
+                    Predicate.MUTATES, resource, null, mode == Mode.LEARN ? Decision.LEARN : Decision.WARN, "child", null));
+            if (mode == Mode.LEARN) {
+                return;
+            }
+            String message = Messages.stray(resource, programs);
+            if (denials.count(agentId, Predicate.MUTATES, resource, message, true) == 1) {
+                synchronized (violated) {
+                    violated.add(Predicate.MUTATES.name() + ' ' + resource);
+                }
+            }
+        }
+
+        @Override
+        public void tooLarge(Set<String> programs, String directory) {
+            Stderr.warn(Messages.notLookedThrough(Resource.of("FILE", Names.text(directory), Resource.Form.SUBTREE), programs));
+        }
+
+        @Override
+        public boolean isHurried() {
+            return state.get() == OPEN && isStopping();
+        }
     }
 
     // ---- texts

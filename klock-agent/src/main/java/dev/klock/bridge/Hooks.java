@@ -87,6 +87,12 @@ public interface Hooks {
     /** A native library is about to be loaded by its path or, if it has none, found by the system's loader; null: native code is linked. */
     void library(int op, String name);
 
+    /**
+     * The member {@code member} of the JDK's class {@code owner}, which no public method stands before, is about to be handed to the
+     * program; null: a class is about to be defined in the JDK's package {@code owner}.
+     */
+    void reached(int op, String owner, String member);
+
     /** Code of an agent is about to come into this JVM. */
     void agent(int op);
 

@@ -216,7 +216,7 @@ final class ResourceSyntax {
                 requireAbsolute(scheme, path, text);
                 return canonicalFile(path);
             case "NATIVE":
-                if (path.equals("ffm") || path.equals("agent")) {
+                if (isNativeWord(path) || isJavaName(path)) {
                     return path;
                 }
                 if (path.charAt(0) != '/') {
@@ -231,6 +231,32 @@ final class ResourceSyntax {
             default:
                 return path;
         }
+    }
+
+    /** Native code that has no file of its own. */
+    private static boolean isNativeWord(String path) {
+        return path.equals("ffm") || path.equals("agent") || path.equals("desktop") || path.equals("cups");
+    }
+
+    /** A member or package of the JDK, such as {@code java.io.FileOutputStream.open0}, that is reached past the public methods. */
+    private static boolean isJavaName(String path) {
+        boolean ofTheJdk = path.startsWith("java.") || path.startsWith("jdk.") || path.startsWith("sun.") || path.startsWith("com.sun.");
+        boolean begins = true;
+        for (int i = 0; i < path.length(); i++) {
+            char c = path.charAt(i);
+            boolean letter = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$';
+            if (c == '.') {
+                if (begins) {
+                    return false;
+                }
+                begins = true;
+            } else if (letter || !begins && c >= '0' && c <= '9') {
+                begins = false;
+            } else {
+                return false;
+            }
+        }
+        return ofTheJdk && !begins;
     }
 
     private static void requireAbsolute(String scheme, String path, String text) {

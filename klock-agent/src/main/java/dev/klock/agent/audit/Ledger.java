@@ -143,6 +143,17 @@ public final class Ledger {
         return longest != null && longest.covers(descriptor) ? longest : null;
     }
 
+    /** The doors, {@code class.method} with the class's internal name. */
+    public List<String> doors() {
+        List<String> doors = new ArrayList<>();
+        for (Entry entry : exact.values()) {
+            if (entry.door) {
+                doors.add(entry.pattern);
+            }
+        }
+        return doors;
+    }
+
     /** How many rows the release has. */
     public int entries() {
         return entries;

@@ -33,6 +33,8 @@ public final class Target {
     static final int TREE = 16;
     /** No longer in the table; a name must be looked up anew. */
     static final int RETIRED = 32;
+    /** A child of the session has changed it, or it is a directory that the session has put here whole. */
+    static final int CHANGED = 64;
 
     private static final AtomicIntegerFieldUpdater<Target> STATE = AtomicIntegerFieldUpdater.newUpdater(Target.class, "state");
     private static final int PREDICATES = 6;
@@ -155,6 +157,16 @@ public final class Target {
     /** Whether the session has removed it, or given it another name, and not made it again. */
     public boolean isGone() {
         return (state & GONE) != 0;
+    }
+
+    /** Whether it is not what it was before the session, as far as is known: the session, or a child of it, has begun to change it. */
+    boolean isChanged() {
+        return (state & (CREATED | IMAGED | CHANGED)) != 0;
+    }
+
+    /** Whether it is a directory whose whole content the session, or a child of it, has brought here. */
+    boolean isChangedWithin() {
+        return (state & (TREE | CHANGED)) != 0;
     }
 
     public boolean isReplaced() {

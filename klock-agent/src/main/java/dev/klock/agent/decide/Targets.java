@@ -161,6 +161,41 @@ public final class Targets {
         return false;
     }
 
+    /** Whether the session has changed {@code target}, or brought it here with a directory above it. */
+    public boolean isChanged(Target target) {
+        if (target.isChanged()) {
+            return true;
+        }
+        String real = target.real();
+        for (int slash = real.lastIndexOf('/'); slash > 0; slash = real.lastIndexOf('/', slash - 1)) {
+            Target above = table.get(real.substring(0, slash));
+            if (above != null && above.isChangedWithin()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the session itself has changed, made, moved or removed the file {@code real}, or brought it here with a directory above it. */
+    public boolean isTouched(String real) {
+        Target target = table.get(real);
+        if (target != null && (target.isCreated() || target.isImaged() || target.isGone())) {
+            return true;
+        }
+        for (int slash = real.lastIndexOf('/'); trees && slash > 0; slash = real.lastIndexOf('/', slash - 1)) {
+            Target above = table.get(real.substring(0, slash));
+            if (above != null && above.isTree()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A child of the session has changed {@code target}, or the session has put the directory {@code target} here with all that lies in it. */
+    public void changed(Target target) {
+        change(target, Target.CHANGED, 0);
+    }
+
     /** The pre-image of {@code target} is safe. */
     public void imaged(Target target) {
         change(target, Target.IMAGED, 0);

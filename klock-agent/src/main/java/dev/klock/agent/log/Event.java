@@ -17,20 +17,28 @@ import dev.klock.resource.Resource;
  * @param decidedBy the manifest line ({@code klock.yaml:7}), {@code baseline}, {@code lease} or {@code mode}
  * @param caller the first frame outside the JDK, null if not known
  * @param count how many accesses this stands for, from 1
+ * @param note what else is to be known of it, null if nothing
  */
 public record Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
-        Decision decision, String decidedBy, String caller, long count) {
+        Decision decision, String decidedBy, String caller, long count, String note) {
+
+    /** {@code count} accesses of which no more is to be known. */
+    public Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
+            Decision decision, String decidedBy, String caller, long count) {
+        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, count, null);
+    }
 
     /** One access. */
     public Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
             Decision decision, String decidedBy, String caller) {
-        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, 1);
+        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, 1, null);
     }
 
     /** Whether {@code other} is the same access decided the same way, whenever, by whichever thread and code. */
     boolean repeats(Event other) {
         return predicate == other.predicate && decision == other.decision && resource.equals(other.resource) && same(op, other.op)
-                && same(agentId, other.agentId) && same(requested, other.requested) && same(decidedBy, other.decidedBy);
+                && same(agentId, other.agentId) && same(requested, other.requested) && same(decidedBy, other.decidedBy)
+                && same(note, other.note);
     }
 
     int repeatHash() {

@@ -4,10 +4,14 @@ import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.resource.Resource;
 import java.util.List;
+import java.util.Set;
 
 /** The texts people read when an access was outside the scope, and at the end of a session. */
 public final class Messages {
     private static final Predicate[] PREDICATES = Predicate.values();
+    /** Added where a program was to be started that the session, or a child of it, has changed or made itself. */
+    public static final String OWN_PROGRAM = "\n  (this session has changed or made that program, so to start it is to let in whatever was written there;"
+            + " or take it out of what may be changed)";
     /** More than a date, a time or a process id has in a row; temporary names have up to twenty. */
     private static final int RANDOM_DIGITS = 15;
 
@@ -81,6 +85,38 @@ public final class Messages {
         return attempt(attempted, resource).append("it is klock's own, which no manifest gives away.").toString();
     }
 
+    /** A JVM has been started that klock is not in. */
+    public static String unmonitored(Resource program) {
+        return "unmonitored child JVM ".concat(Escapes.line(program.toString())).concat(": it runs without klock");
+    }
+
+    /** A declared program can run anything. */
+    public static String openEnded(Resource program) {
+        return Escapes.line(program.toString()).concat(" is open-ended: its line covers whatever it is told to run, and none of that is judged");
+    }
+
+    /** What was changed while children ran that say they do not touch it. {@code programs}: their paths in a manifest's form. */
+    public static String stray(Resource resource, Set<String> programs) {
+        StringBuilder text = new StringBuilder(256).append(Escapes.line(resource.toString())).append(" was changed while ");
+        programs(text, programs);
+        return text.append(" ran, outside of the effects declared there; it is not put back (another process may have changed it)").toString();
+    }
+
+    /** Nobody will tell what children change in {@code directory}. */
+    public static String notLookedThrough(Resource directory, Set<String> programs) {
+        StringBuilder text = new StringBuilder(256).append(Escapes.line(directory.toString())).append(" is too large to be looked through: what ");
+        programs(text, programs);
+        return text.append(" may have changed there outside of the effects declared is not told").toString();
+    }
+
+    private static void programs(StringBuilder text, Set<String> programs) {
+        String separator = "";
+        for (String program : programs) {
+            text.append(separator).append(Escapes.line("PROCESS:".concat(program)));
+            separator = ", ";
+        }
+    }
+
     private static StringBuilder attempt(Predicate attempted, Resource resource) {
         return new StringBuilder(256).append("Agent attempted ").append(attempted.name()).append(" on ").append(Escapes.line(resource.toString()))
                 .append(" but ");
@@ -144,6 +180,10 @@ public final class Messages {
         }
         if (!summary.conflicts().isEmpty()) {
             line.append("; NOT rolled back ").append(summary.conflicts().size());
+        }
+        if (!summary.unmonitored().isEmpty()) {
+            line.append("; ").append(summary.unmonitored().size()).append(summary.unmonitored().size() == 1 ? " child JVM" : " child JVMs")
+                    .append(" unmonitored");
         }
         if (summary.exitCode() != Summary.UNKNOWN) {
             line.append("; exit ").append(summary.exitCode());

@@ -316,6 +316,7 @@ public final class VerificationLog {
         field(text, "decision", event.decision().word());
         field(text, "decided_by", event.decidedBy());
         field(text, "caller", event.caller());
+        field(text, "note", event.note());
         if (fold.count > 1) {
             text.append(",\"count\":").append(fold.count);
         }
@@ -339,6 +340,7 @@ public final class VerificationLog {
         list("violated", summary.violated());
         list("rolled_back", summary.rolledBack());
         list("conflicts", summary.conflicts());
+        list("unmonitored", summary.unmonitored());
         text.append("}}\n");
         buffered++;
     }

@@ -47,6 +47,16 @@ final class Causes {
         return walk(new LinkSearch());
     }
 
+    /** Whether the {@code premain} of an agent runs that the launcher has named: that comes before the program. */
+    static boolean isPremain() {
+        return walk(new PremainSearch());
+    }
+
+    /** Whether it is the JDK itself that defines a class at run time. */
+    static boolean isDefinedByTheJdk() {
+        return walk(new DefinerSearch());
+    }
+
     /** Whether the JDK is about to put another file in the place of the one it removes. */
     static boolean isReplacing() {
         return walk(new IdiomSearch());
@@ -146,6 +156,40 @@ final class Causes {
             Optional<ResolvedModule> resolved = ModuleLayer.boot().configuration().findModule(module.getName());
             Optional<URI> place = resolved.isPresent() ? resolved.get().reference().location() : Optional.empty();
             return place.isPresent() && "jrt".equals(place.get().getScheme());
+        }
+    }
+
+    private static final class PremainSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                StackWalker.StackFrame frame = i.next();
+                Class<?> c = frame.getDeclaringClass();
+                if (c.getClassLoader() == null && c.getName().equals("sun.instrument.InstrumentationImpl")
+                        && frame.getMethodName().equals("loadClassAndCallPremain")) {
+                    return Boolean.TRUE;
+                }
+            }
+            return Boolean.FALSE;
+        }
+    }
+
+    private static final class DefinerSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        @Override
+        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+            Iterator<StackWalker.StackFrame> i = frames.iterator();
+            ClassLoader own = Causes.class.getClassLoader();
+            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+                Class<?> c = i.next().getDeclaringClass();
+                // up to the one who calls Lookup.defineClass, from wherever it is called by reflection or handles
+                if (c.getClassLoader() == own || c.getName().equals("sun.nio.fs.KlockBridge") || c.getPackageName().equals("java.lang.invoke")
+                        || c.getPackageName().equals("java.lang.reflect") || c.getPackageName().equals("jdk.internal.reflect")) {
+                    continue;
+                }
+                return c.getModule().isNamed() && LinkSearch.isOfTheJdk(c.getModule());
+            }
+            return Boolean.TRUE;
         }
     }
 

@@ -82,6 +82,8 @@ final class Judge {
     /** Files below a renamed directory that are judged one by one when no subtree line covers it. */
     private static final int TREE_LIMIT = 100_000;
 
+    static final String NATIVE = "NATIVE";
+
     /** Length of a date and time as the flight recorder writes it, with the line behind it. */
     private static final int STAMP_LENGTH = 20;
 
@@ -90,6 +92,7 @@ final class Judge {
     private final Targets targets;
     private final List<Line> lines;
     private final Programs programs;
+    private final Launchers launchers;
     private final Descriptors descriptors;
     private final PreImages images;
     private final Verdicts verdicts;
@@ -104,6 +107,7 @@ final class Judge {
         this.targets = targets;
         this.lines = lines;
         this.programs = programs;
+        this.launchers = new Launchers(files, resolver, targets.own());
         this.descriptors = descriptors;
         this.images = images;
         this.verdicts = verdicts;
@@ -536,7 +540,8 @@ final class Judge {
         f.b = to;
     }
 
-    void child(Work work, Frame f, String program, String dir) {
+    /** {@code arguments} and {@code environment} as for {@link Launchers#isJvmWithoutKlock}. */
+    void child(Work work, Frame f, String program, String dir, byte[] arguments, byte[] environment) {
         byte[] working = files.workingDirectory();
         if (working == null) {
             return;
@@ -557,6 +562,10 @@ final class Judge {
         Target target = targets.process(executable);
         String requested = Names.text(program);
         require(work, f.op, target, PROVIDES, requested);
+        if (targets.isChanged(targets.file(executable)) || images.isChangedByChild(Names.bytes(executable))) {
+            // else whoever may start it and write it may start anything (E08)
+            require(work, f.op, targets.other(NATIVE, Names.text(executable)), CONSUMES, requested);
+        }
         int decision = target.decide(Predicate.PROVIDES);
         List<Line> effects = decision >= 0 && decision < lines.size() ? lines.get(decision).effects() : null;
         boolean declared = Scope.isAllowed(decision);
@@ -577,6 +586,11 @@ final class Judge {
             } catch (IOException e) {
                 unsaved(f, target, PROVIDES, e);
             }
+        }
+        if (launchers.isJvmWithoutKlock(executable, arguments, environment, directory)) {
+            trail.unseen(target, requested, Unseen.UNMONITORED_JVM);
+        } else if (Scope.isAllowed(decision) && Launchers.isOpenEnded(executable)) {
+            trail.unseen(target, requested, Unseen.OPEN_ENDED);
         }
     }
 
@@ -671,6 +685,9 @@ final class Judge {
         }
         if (f.createsB) {
             made(f.b, f.tree);
+        }
+        if (f.tree && f.b != null) {
+            targets.changed(f.b);
         }
         // a result that cannot be the descriptor is of a caller that opens by other means
         if (f.opens && result > 2) {

@@ -22,7 +22,7 @@ final class NativeCode {
     private static final int CONSUMES = Predicate.CONSUMES.ordinal();
     private static final int MUTATES = Predicate.MUTATES.ordinal();
 
-    private static final String NATIVE = "NATIVE";
+    private static final String NATIVE = Judge.NATIVE;
     private static final String FFM = "ffm";
     private static final String AGENT = "agent";
 
@@ -46,8 +46,10 @@ final class NativeCode {
     private final Resolver resolver;
     private final Targets targets;
     private final Judge judge;
+    private final Doors doors;
 
-    NativeCode(HostFiles files, Resolver resolver, Targets targets, Judge judge) {
+    NativeCode(HostFiles files, Resolver resolver, Targets targets, Judge judge, Doors doors) {
+        this.doors = doors;
         this.files = files;
         this.resolver = resolver;
         this.targets = targets;
@@ -74,6 +76,19 @@ final class NativeCode {
             return;
         }
         judge.access(work, op, targets.other(NATIVE, Names.text(found.path())), CONSUMES, Names.text(name), null);
+    }
+
+    /** As {@link dev.klock.bridge.Hooks#reached}: by reflection, a method handle, or a class of its own in a package that was opened (C04). */
+    void reached(Work work, int op, String owner, String member) {
+        boolean door = member == null ? !Causes.isDefinedByTheJdk() && doors.isIn(owner) : doors.isDoor(owner, member);
+        if (!door) {
+            return;
+        }
+        Target target = targets.other(NATIVE, member == null ? owner : owner.concat(".").concat(member));
+        if ((target.allowed() & 1 << CONSUMES) == 0 && Causes.isPremain()) {
+            return;
+        }
+        judge.access(work, op, target, CONSUMES, null, null);
     }
 
     void agent(Work work, int op) {

@@ -84,7 +84,7 @@ public final class Observer implements Hooks {
      * @param searchPath PATH as this process was started with it, null if it has none
      */
     public Observer(HostFiles files, Names names, Resolver resolver, Targets targets, List<Line> lines, String searchPath,
-            PreImages images, Verdicts verdicts, Trail trail, Ending ending) {
+            PreImages images, Verdicts verdicts, Trail trail, Ending ending, Doors doors) {
         this.files = files;
         this.names = names;
         this.resolver = resolver;
@@ -95,7 +95,7 @@ public final class Observer implements Hooks {
         judge = new Judge(files, resolver, targets, lines, programs, descriptors, images, verdicts, trail);
         network = new Network(targets, judge, verdicts);
         variables = new Variables(targets, judge, trail);
-        nativeCode = new NativeCode(files, resolver, targets, judge);
+        nativeCode = new NativeCode(files, resolver, targets, judge, doors);
         // the classes that every hook needs are loaded here, where loading them cannot meet a hook
         Work work = works.get();
         judge.close(work, work.push(OPEN_READ, 0));
@@ -122,6 +122,7 @@ public final class Observer implements Hooks {
      */
     public void childDid(byte[] path, Predicate predicate, boolean declared) {
         Target target = targets.file(Names.real(path));
+        targets.changed(target);
         int decision = target.decide(predicate);
         boolean covered = Scope.isAllowed(decision) || !Scope.isDenied(decision)
                 && (declared || Scope.isAllowed(target.decide(Predicate.MUTATES)));
@@ -372,7 +373,7 @@ public final class Observer implements Hooks {
         try {
             f = work.push(op, resolver.epoch());
             if (program != null) {
-                judge.child(work, f, cString(program), dir == null ? null : cString(dir));
+                judge.child(work, f, cString(program), dir == null ? null : cString(dir), arguments, environment);
                 variables.pass(work, environment == null ? null : Names.text(Names.real(environment)));
             }
             through = true;
@@ -500,6 +501,22 @@ public final class Observer implements Hooks {
         work.depth = 1;
         try {
             nativeCode.library(work, op, name == null ? null : names.encode(name));
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public void reached(int op, String owner, String member) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        try {
+            nativeCode.reached(work, op, owner, member);
         } catch (RuntimeException e) {
             failed(op, e);
         } finally {

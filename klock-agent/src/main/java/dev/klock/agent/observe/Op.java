@@ -80,6 +80,8 @@ public enum Op {
     LOAD_LIBRARY(Predicate.CONSUMES, false, false),
     /** Call native code without JNI. */
     LINK_NATIVE(Predicate.CONSUMES, false, false),
+    /** Get at a native of the JDK itself, past the methods that stand before it. */
+    REACH_NATIVE(Predicate.CONSUMES, false, false),
     /** An agent that comes into this JVM after klock. */
     LOAD_AGENT(Predicate.CONSUMES, false, false),
     /** Attach to another JVM, which then does what it is told. */

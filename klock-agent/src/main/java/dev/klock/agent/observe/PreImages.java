@@ -33,6 +33,11 @@ public interface PreImages {
         left(path);
     }
 
+    /** Whether a child that may still be running seems to have changed the file {@code path}; those that are over have been told of. */
+    default boolean isChangedByChild(byte[] path) {
+        return false;
+    }
+
     /**
      * Called before a child process starts that may change things klock does not see (K6-7). Not called for a child that permissive
      * lets start although nothing is declared for it.

@@ -17,6 +17,15 @@ public interface Trail extends Targets.Retirement {
      */
     void first(Target target, Predicate predicate, int decision, String requested);
 
+    /**
+     * A child starts of which more must be said than that it is declared. Called at each start; said once for each program.
+     *
+     * @param program the executable
+     * @param requested its name as the program gave it
+     */
+    default void unseen(Target program, String requested, Unseen why) {
+    }
+
     /** {@code target} leaves the bounded table: its counts will not be seen again. */
     @Override
     void retired(Target target);

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An observer over the real file system with a manifest of a few lines, and fakes that remember what they were told. */
-final class Fixture implements PreImages, Verdicts, Trail, Ending {
+final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     final TestHostFiles files = new TestHostFiles();
     final Resolver resolver = new Resolver(files);
     /** Paths in the order of their first change. */
@@ -31,6 +31,9 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
     final ConcurrentHashMap<String, Integer> open = new ConcurrentHashMap<>();
     final List<String> left = new CopyOnWriteArrayList<>();
     final List<String> children = new CopyOnWriteArrayList<>();
+    final List<String> unseen = new CopyOnWriteArrayList<>();
+    /** The file that a running child seems to have changed. */
+    volatile String changedByChild;
     final List<Denial> denials = new CopyOnWriteArrayList<>();
     final List<String> trail = new CopyOnWriteArrayList<>();
     final List<Throwable> failures = new CopyOnWriteArrayList<>();
@@ -101,8 +104,18 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
 
     Fixture start() {
         targets = new Targets(scope.build(), baseline, own, this::retired);
-        observer = new Observer(files, new Names("UTF-8"), resolver, targets, lines, System.getenv("PATH"), this, this, this, this);
+        observer = new Observer(files, new Names("UTF-8"), resolver, targets, lines, System.getenv("PATH"), this, this, this, this, this);
         return this;
+    }
+
+    @Override
+    public boolean isDoor(String owner, String method) {
+        return method.equals("open0");
+    }
+
+    @Override
+    public boolean isIn(String name) {
+        return name.equals("java.io");
     }
 
     String at(String name) {
@@ -195,6 +208,16 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending {
             throw new IOException("1.2 GB");
         }
         children.add(shortName(program) + " in " + shortName(directory) + " " + effects);
+    }
+
+    @Override
+    public boolean isChangedByChild(byte[] path) {
+        return new String(path, StandardCharsets.UTF_8).equals(changedByChild);
+    }
+
+    @Override
+    public void unseen(Target program, String requested, Unseen why) {
+        unseen.add(why + " " + program.shown().replace(root + "/", "/"));
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.klock.agent.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.klock.agent.decide.Own;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.resource.Resource;
@@ -131,6 +132,108 @@ class ObserverProcessTest {
         start(f, f.at("/bin/tool"), f.at("/child"));
         end(f);
         assertThat(f.children).containsExactly("/bin/tool in /child [MUTATES FILE:" + w + "/child/x]");
+    }
+
+    private void overwrites(Fixture f, String name) {
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), f.at(name), 0), () -> Files.writeString(w.resolve(name.substring(1)), "#!/bin/sh\nevil\n"));
+    }
+
+    @Test
+    @Tag("FIELD-E08")
+    void a_program_that_the_session_changed_needs_a_line_of_its_own() {
+        Fixture f = declared(List.of()).allow("MUTATES FILE:/bin/*").start();
+        start(f, f.at("/bin/tool"), null);
+        end(f);
+        overwrites(f, "/bin/tool");
+        assertThatThrownBy(() -> start(f, f.at("/bin/alias"), null)).hasMessageContaining("CONSUMES on NATIVE:" + w + "/bin/tool");
+        assertThat(f.children).hasSize(1);
+        assertThat(f.observer.inMutation()).isZero();
+
+        Fixture own = declared(List.of()).allow("MUTATES FILE:/bin/*").allow("CONSUMES NATIVE:" + w + "/bin/tool").start();
+        overwrites(own, "/bin/tool");
+        start(own, own.at("/bin/tool"), null);
+        end(own);
+        assertThat(own.denials).isEmpty();
+    }
+
+    @Test
+    @Tag("FIELD-E08")
+    void a_program_that_a_child_changed_needs_a_line_of_its_own() {
+        Fixture f = declared(List.of()).start();
+        f.observer.childDid(f.bytesAt("/bin/tool"), Predicate.MUTATES, true);
+        assertThat(f.denied(() -> start(f, f.at("/bin/tool"), null))).isTrue();
+
+        Fixture below = declared(List.of()).start();
+        below.observer.childDid(below.bytesAt("/bin"), Predicate.PROVIDES, true);
+        assertThat(below.denied(() -> start(below, below.at("/bin/tool"), null))).isTrue();
+
+        Fixture running = declared(List.of()).start();
+        running.changedByChild = running.at("/bin/tool");
+        assertThat(running.denied(() -> start(running, running.at("/bin/tool"), null))).isTrue();
+    }
+
+    @Test
+    @Tag("FIELD-E08")
+    void a_program_that_others_changed_starts() throws IOException {
+        Fixture f = declared(List.of()).allow("MUTATES FILE:/bin/*").start();
+        program("bin/tool");
+        overwrites(f, "/bin/other");
+        start(f, f.at("/bin/tool"), null);
+        end(f);
+        assertThat(f.denials).isEmpty();
+    }
+
+    @Test
+    @Tag("FIELD-C11")
+    @Tag("FIELD-E05")
+    void a_child_of_which_more_must_be_said_is_told() throws IOException {
+        Files.createDirectories(w.resolve("lib"));
+        Files.writeString(w.resolve("lib/jvm.cfg"), "");
+        program("bin/java");
+        program("bin/javac");
+        program("child/java");
+        program("child/python3.11");
+        program("child/pythonic");
+        Fixture f = new Fixture(w).own(new Own(null, w + "/bin/data"));
+        for (String program : new String[] {"/bin/java", "/bin/javac", "/child/java", "/child/python3.11", "/child/pythonic"}) {
+            f.allow("PROVIDES PROCESS:" + w + program, List.of());
+        }
+        f.allow("MUTATES ENV:JAVA_TOOL_OPTIONS").start();
+        for (String program : new String[] {"/bin/java", "/bin/javac", "/child/java", "/child/python3.11", "/child/pythonic"}) {
+            start(f, f.at(program), null);
+            end(f);
+        }
+        assertThat(f.unseen).containsExactly("UNMONITORED_JVM PROCESS:/bin/java", "UNMONITORED_JVM PROCESS:/bin/javac", "OPEN_ENDED PROCESS:/child/python3.11");
+        f.unseen.clear();
+        byte[] watched = Fixture.bytes("-Xmx1g\0-javaagent:../bin/data=mode=block\0");
+        f.observer.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), watched, 2, null, 0, f.bytesAt("/child\0"), new int[3]);
+        end(f);
+        byte[] variables = Fixture.bytes("A=b\0JAVA_TOOL_OPTIONS=-javaagent:" + w + "/bin/data\0");
+        f.observer.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), new byte[0], 0, variables, 2, null, new int[3]);
+        end(f);
+        assertThat(f.unseen).isEmpty();
+        // a tool of the JDK takes no notice of that variable's agent
+        f.observer.start(Op.START_PROCESS.code(), f.bytesAt("/bin/javac\0"), new byte[0], 0, variables, 2, null, new int[3]);
+        end(f);
+        byte[] another = Fixture.bytes("-javaagent:" + w + "/bin/other\0");
+        f.observer.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), another, 1, null, 0, null, new int[3]);
+        end(f);
+        assertThat(f.unseen).containsExactly("UNMONITORED_JVM PROCESS:/bin/javac", "UNMONITORED_JVM PROCESS:/bin/java");
+    }
+
+    @Test
+    @Tag("FIELD-C04")
+    void a_native_that_is_a_door_is_reached_only_where_declared() {
+        Fixture f = new Fixture(w).start();
+        int op = Op.REACH_NATIVE.code();
+        f.observer.reached(op, "java.io.FileInputStream", "available0");
+        assertThat(f.denials).isEmpty();
+        assertThatThrownBy(() -> f.observer.reached(op, "java.io.FileOutputStream", "open0"))
+                .hasMessageContaining("CONSUMES on NATIVE:java.io.FileOutputStream.open0");
+
+        Fixture declared = new Fixture(w).allow("CONSUMES NATIVE:java.io.FileOutputStream.open0").start();
+        declared.observer.reached(op, "java.io.FileOutputStream", "open0");
+        assertThat(declared.denials).isEmpty();
     }
 
     @Test

@@ -8,7 +8,10 @@ import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Script;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -78,5 +81,68 @@ class OpaqueChildTest {
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(outcome.err()).contains("Agent attempted MUTATES on FILE:" + workspace.root() + "/w/out/a");
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+    }
+
+    private Outcome shell(Jdk jdk, Workspace workspace, String options, String effects, String... steps) throws IOException {
+        String manifest = "ver: \"1.0\"\nsession_id: opaque\nagent_id: tester\nscope:\n  - CONSUMES FILE:" + workspace.root() + "/w/**\n"
+                + "  - MUTATES FILE:" + workspace.root() + "/w/out/*\n  - PROVIDES FILE:" + workspace.root() + "/w/out/*\n"
+                + "  - {predicate: PROVIDES, resource: \"PROCESS:/bin/sh\", effects: [" + effects + "]}\n";
+        return Child.on(jdk).in(workspace.root()).main(Script.class, steps).klock(options).manifest(manifest).run();
+    }
+
+    private static Path script(Path directory, String name, String text) throws IOException {
+        Path script = Files.writeString(directory.resolve(name), "#!/bin/sh\n" + text + "\n");
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+        return script;
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-E11")
+    void change_outsideOfTheEffects_isToldInEachMode(Jdk jdk) throws IOException {
+        for (String mode : new String[] {"strict", "block", "permissive"}) {
+            Workspace workspace = Workspace.in(Files.createDirectory(directory.resolve(mode)));
+            script(workspace.root(), "strays.sh", "echo more >> w/x; echo new > w/in/new; rm w/private/p; mkdir w/out/made; chmod 600 w/out/c/d");
+
+            Outcome outcome = shell(jdk, workspace, "mode=" + mode, "\"MUTATES FILE:" + workspace.root() + "/w/out/made\"", "write w/out/a own", "run /bin/sh strays.sh",
+                    "write w/out/b own");
+
+            assertThat(outcome.exit()).as(outcome.toString()).isZero();
+            List<String> told = new ArrayList<>();
+            for (JsonNode event : outcome.log().decided("warn")) {
+                assertThat(event.path("decided_by").asText()).isEqualTo("child");
+                told.add(event.path("predicate").asText() + " " + event.path("resource").asText().replace("FILE:" + workspace.root() + "/", ""));
+            }
+            assertThat(told).as(outcome.toString()).containsExactlyInAnyOrder("MUTATES w/x", "MUTATES w/in/new", "MUTATES w/private", "MUTATES w/out/c/d");
+            assertThat(outcome.err()).contains("FILE:" + workspace.root() + "/w/x was changed while PROCESS:").contains("not put back");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-E11")
+    void change_insideTheEffectsOrByTheProgramItself_isNotBlamedOnAChild(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "echo more >> w/out/b; echo new > w/out/new; rm w/out/c/d");
+
+        Outcome outcome = shell(jdk, workspace, "", "\"MUTATES FILE:" + workspace.root() + "/w/out/**\"", "write w/out/a own", "run /bin/sh works.sh", "write w/out/made own");
+
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.log().decided("warn")).as(outcome.toString()).isEmpty();
+        assertThat(outcome.err()).doesNotContain("was changed while");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-E05")
+    void program_thatRunsWhateverItIsTold_isReportedOnce(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "nothing.sh", "true");
+
+        Outcome outcome = shell(jdk, workspace, "", "", "run /bin/sh nothing.sh", "run /bin/sh nothing.sh");
+
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.klockLines().stream().filter(line -> line.contains("is open-ended"))).as(outcome.toString()).hasSize(1);
+        assertThat(outcome.log().records().stream().filter(record -> record.path("note").asText().contains("open-ended"))).hasSize(1);
     }
 }

@@ -25,10 +25,8 @@ class KnownLimitsTest {
     @ParameterizedTest
     @MethodSource(JDKS)
     @Tag("K6-9")
-    @Tag("FIELD-C01")
-    @Tag("FIELD-C02")
-    @Tag("FIELD-C03")
-    void nativeOfTheJdk_calledThroughUnsafe_isNotSeen(Jdk jdk) {
+    @Tag("FIELD-C06")
+    void klockItself_switchedOffThroughUnsafe_isNotSeen(Jdk jdk) {
         Workspace workspace = Workspace.in(directory);
         Path undeclared = workspace.root().resolve("w/private/p");
 
