@@ -4,12 +4,15 @@ import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import jdk.internal.misc.Unsafe;
+import sun.nio.ch.DirectBuffer;
+import sun.nio.ch.Util;
 
 /** {@link HostFiles} by the JDK's own calls, which take bytes. */
 public final class KlockFiles implements HostFiles {
@@ -31,6 +34,8 @@ public final class KlockFiles implements HostFiles {
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
     /** No list of names and no value is larger (XATTR_LIST_MAX, XATTR_SIZE_MAX). */
     private static final int LARGEST = 1 << 16;
+    /** Read at once. */
+    private static final int CHUNK = 1 << 16;
     private static final int ENOTSUP = 95;
 
     private final UnixFileSystem system = (UnixFileSystem) FileSystems.getDefault();
@@ -103,12 +108,21 @@ public final class KlockFiles implements HostFiles {
 
     @Override
     public byte[][] attributes(byte[] name) throws IOException {
-        UnixPath path = new UnixPath(system, name);
-        int fd = open(path);
+        int fd = open(new UnixPath(system, name));
         if (fd < 0) {
             return null;
         }
-        long buffer = UNSAFE.allocateMemory(LARGEST);
+        try {
+            return attributes(fd);
+        } finally {
+            close(fd);
+        }
+    }
+
+    @Override
+    public byte[][] attributes(int fd) throws IOException {
+        ByteBuffer temporary = Util.getTemporaryDirectBuffer(LARGEST);
+        long buffer = ((DirectBuffer) temporary).address();
         try {
             int length = UnixNativeDispatcher.flistxattr(fd, buffer, LARGEST);
             byte[] names = read(buffer, length);
@@ -133,10 +147,33 @@ public final class KlockFiles implements HostFiles {
             if (e.errno() == ENOTSUP) {
                 return new byte[0][];
             }
-            throw e.asIOException(path);
+            throw new IOException(e.errorString());
         } finally {
-            UNSAFE.freeMemory(buffer);
-            close(fd);
+            Util.releaseTemporaryDirectBuffer(temporary);
+        }
+    }
+
+    @Override
+    public int read(int fd, byte[] target, int length) throws IOException {
+        ByteBuffer buffer = Util.getTemporaryDirectBuffer(Math.min(length, CHUNK));
+        try {
+            int done = 0;
+            while (done < length) {
+                int wanted = Math.min(length - done, CHUNK);
+                int n = UnixNativeDispatcher.read(fd, ((DirectBuffer) buffer).address(), wanted);
+                buffer.clear();
+                buffer.get(target, done, Math.max(n, 0));
+                done += Math.max(n, 0);
+                // a regular file gives less only at its end
+                if (n < wanted) {
+                    break;
+                }
+            }
+            return done;
+        } catch (UnixException e) {
+            throw new IOException(e.errorString());
+        } finally {
+            Util.releaseTemporaryDirectBuffer(buffer);
         }
     }
 
@@ -194,20 +231,31 @@ public final class KlockFiles implements HostFiles {
         }
     }
 
-    /** A descriptor for a regular file or directory; -1 if it is neither, or cannot be read. */
-    private static int open(UnixPath path) throws IOException {
+    @Override
+    public int open(byte[] name) {
+        return descriptor(new UnixPath(system, name));
+    }
+
+    private static int descriptor(UnixPath path) {
         try {
-            UnixFileAttributes a = UnixFileAttributes.get(path, false);
-            if (!a.isRegularFile() && !a.isDirectory()) {
-                return -1;
-            }
             return UnixNativeDispatcher.open(path, UnixConstants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
         } catch (UnixException e) {
             return -1;
         }
     }
 
-    private static void close(int fd) {
+    /** A descriptor for a regular file or directory; -1 if it is neither, or cannot be read. */
+    private static int open(UnixPath path) {
+        try {
+            UnixFileAttributes a = UnixFileAttributes.get(path, false);
+            return a.isRegularFile() || a.isDirectory() ? descriptor(path) : -1;
+        } catch (UnixException e) {
+            return -1;
+        }
+    }
+
+    @Override
+    public void close(int fd) {
         try {
             UnixNativeDispatcher.close(fd);
         } catch (Exception onlyFromNewerReleases) {

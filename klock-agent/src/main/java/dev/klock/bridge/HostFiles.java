@@ -81,6 +81,28 @@ public interface HostFiles {
     }
 
     /**
+     * A descriptor for reading {@code name} itself, which was just seen to be a regular file or a directory, to be given to {@link #close};
+     * {@link #status(int)} tells whether it still was. -1 if it cannot be read, or descriptors cannot be had here.
+     */
+    default int open(byte[] name) {
+        return -1;
+    }
+
+    /** {@link #attributes(byte[])} by a descriptor of {@link #open}. */
+    default byte[][] attributes(int fd) throws IOException {
+        return null;
+    }
+
+    /** Reads on until {@code length} bytes are in {@code target} or the file ends; how many there are. */
+    default int read(int fd, byte[] target, int length) throws IOException {
+        throw new IOException("descriptors cannot be read here");
+    }
+
+    /** Gives back a descriptor of {@link #open}. */
+    default void close(int fd) {
+    }
+
+    /**
      * All extended attributes of the regular file or directory {@code name} that may be read (user., security., trusted. and the ACLs in
      * system.), as name, value, name, value …, sorted by name; null if they cannot be asked for here. Nothing else is ever opened.
      */

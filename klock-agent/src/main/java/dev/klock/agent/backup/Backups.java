@@ -522,7 +522,7 @@ public final class Backups implements Closeable {
             Entry e = entry(name);
             synchronized (e) {
                 if (e.role == Entry.NONE || e.role == Entry.PREFLIGHT) {
-                    take(e, Entry.PREFLIGHT);
+                    take(e, Entry.PREFLIGHT, look(name));
                 }
             }
         }
@@ -614,13 +614,14 @@ public final class Backups implements Closeable {
             return;
         }
         List<Name> names = new ArrayList<>();
+        List<FileState> seen = new ArrayList<>();
         long bytes = 0;
         int count = 0;
         ArrayDeque<Name> open = new ArrayDeque<>();
         open.add(root);
         while (!open.isEmpty()) {
             Name n = open.poll();
-            FileState s = FileState.look(files, n);
+            FileState s = look(n);
             if (s.kind == FileState.ABSENT && n != root) {
                 continue;
             }
@@ -628,6 +629,7 @@ public final class Backups implements Closeable {
             bytes += s.kind == FileState.FILE ? s.size : 0;
             if (count <= maxFiles) {
                 names.add(n);
+                seen.add(s);
             }
             if (s.kind == FileState.DIRECTORY) {
                 try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(n.bytes))) {
@@ -647,7 +649,8 @@ public final class Backups implements Closeable {
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
         boolean atWork = openTree(root);
-        for (Name n : names) {
+        for (int i = 0; i < names.size(); i++) {
+            Name n = names.get(i);
             Entry e = entry(n);
             synchronized (e) {
                 if (e.role == Entry.TOUCHED) {
@@ -659,7 +662,7 @@ public final class Backups implements Closeable {
                     // a child that is at work here has made it since it was looked at
                     record(e, Entry.TOUCHED, FileState.absent(), -1);
                 } else {
-                    touch(e);
+                    touch(e, seen.get(i));
                 }
                 if (n == root) {
                     e.overlapped = true;
@@ -788,6 +791,7 @@ public final class Backups implements Closeable {
             }
         }
         left(path);
+        flushNotes();
         return changes;
     }
 
@@ -822,11 +826,12 @@ public final class Backups implements Closeable {
                 synchronized (e) {
                     see(e);
                     if (e.users == 0 && e.left == null) {
-                        note(e, -1);
+                        note(e, -1, true);
                     }
                 }
             }
         }
+        flushNotes();
     }
 
     private void adopt(Name directory, int depth, List<Change> changes) throws IOException {
@@ -848,8 +853,8 @@ public final class Backups implements Closeable {
             Entry e = entry(c);
             synchronized (e) {
                 if (e.role != Entry.TOUCHED) {
-                    record(e, Entry.TOUCHED, FileState.absent(), -1);
-                    note(e, -1);
+                    record(e, Entry.TOUCHED, FileState.absent(), -1, true);
+                    note(e, -1, true);
                     changes.add(new Change(c.bytes, false, true));
                 }
             }
@@ -902,8 +907,21 @@ public final class Backups implements Closeable {
                     e.leftOnDisk = false;
                 }
                 if (e.left != null && !e.leftOnDisk) {
-                    writeLeft(e);
+                    writeLeft(e, true);
                 }
+            }
+        }
+        flushNotes();
+    }
+
+    /** Writes the notes that wait for each other. Where that fails they are missed after a crash only, and the pack takes no more images. */
+    private void flushNotes() {
+        Pack p = pack;
+        if (p != null) {
+            try {
+                p.flushDeferred();
+            } catch (IOException unwritten) {
+                return;
             }
         }
     }
@@ -1167,6 +1185,11 @@ public final class Backups implements Closeable {
 
     /** Makes {@code e} TOUCHED and its change open. Holds e. */
     private void touch(Entry e) throws IOException {
+        touch(e, null);
+    }
+
+    /** @param seen as for {@link #take(Entry, int, FileState)} */
+    private void touch(Entry e, FileState seen) throws IOException {
         running();
         if (e.role == Entry.TOUCHED) {
             if (e.unseen && System.nanoTime() - e.leftNs < BUSY_NS) {
@@ -1196,7 +1219,7 @@ public final class Backups implements Closeable {
             e.role = Entry.TOUCHED;
             return;
         }
-        take(e, Entry.TOUCHED);
+        take(e, Entry.TOUCHED, seen);
     }
 
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
@@ -1211,7 +1234,7 @@ public final class Backups implements Closeable {
         if (!e.leftOnDisk || !now.sameStat(e.left)) {
             left(e, now);
             index(now, e);
-            writeLeft(e);
+            writeLeft(e, true);
         }
         // the tree's own record opens what is known below it
         e.open();
@@ -1261,7 +1284,7 @@ public final class Backups implements Closeable {
 
     /**
      * Whether the file was being changed when the session ended, under a name that may have gone since: a descriptor and a mapping
-     * outlive the name that they were opened by.
+     * outlive the name that they were opened by. It had other names then: the inode number of a file that had none may be another's by now.
      */
     boolean wasOpen(Entry except, FileState now) {
         Entry[] candidates = byInode.get(now.ino);
@@ -1269,7 +1292,8 @@ public final class Backups implements Closeable {
             return false;
         }
         for (Entry c : candidates) {
-            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && lastKnown(c).sameInode(now)) {
+            FileState last = lastKnown(c);
+            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && last.sameInode(now) && last.nlink > 1) {
                 return true;
             }
         }
@@ -1294,30 +1318,40 @@ public final class Backups implements Closeable {
 
     /** Images e.name in the given role. Holds e. */
     private void take(Entry e, int role) throws IOException {
+        take(e, role, null);
+    }
+
+    /**
+     * @param seen what a caller who takes many has just seen there, and who syncs the pack before anything else, so that small records may
+     *             wait for each other; null to look, and to write at once
+     */
+    private void take(Entry e, int role, FileState seen) throws IOException {
+        boolean later = seen != null;
         if (role == Entry.TOUCHED) {
             above(e.name);
         }
         for (int attempt = 1; ; attempt++) {
-            Path path = files.path(e.name.bytes);
-            FileState now = look(e.name);
+            FileState now = later && attempt == 1 ? seen : look(e.name);
             if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && movedHere(e.name, now)) {
                 e.moved = true;
                 now = FileState.absent();
             }
-            if (now.kind == FileState.FILE || now.kind == FileState.DIRECTORY) {
+            if (now.kind == FileState.DIRECTORY) {
                 now = now.withAttributes(files.attributes(e.name.bytes));
             }
             if (now.kind != FileState.FILE) {
-                record(e, role, now, -1);
+                record(e, role, now, -1, later);
                 return;
             }
             Entry twin = role == Entry.TOUCHED ? twin(e, now) : null;
             if (twin != null) {
-                record(e, role, twin.image, twin.contentAt);
+                record(e, role, twin.image, twin.contentAt, later);
                 return;
             }
             try {
-                content(e, role, now, path);
+                if (now.size > SMALL || !small(e, role, now, later)) {
+                    content(e, role, now.withAttributes(files.attributes(e.name.bytes)));
+                }
                 return;
             } catch (Pack.Unstable changed) {
                 if (attempt == READ_ATTEMPTS) {
@@ -1331,44 +1365,80 @@ public final class Backups implements Closeable {
         }
     }
 
-    private void content(Entry e, int role, FileState now, Path path) throws IOException {
-        byte[] head = imageHead(e.name, role, now, -1);
-        byte[] sha = new byte[Sha256.LENGTH];
-        long at;
-        if (now.size <= SMALL) {
+    /** By one descriptor: half of the system calls. False if none can be had; then another way tells why. */
+    private boolean small(Entry e, int role, FileState seen, boolean later) throws IOException {
+        int fd = files.open(e.name.bytes);
+        if (fd < 0) {
+            return false;
+        }
+        try {
+            requireSame(seen, files.status(fd));
+            FileState now = seen.withAttributes(files.attributes(fd));
             int size = (int) now.size;
             byte[] data = new byte[size + Sha256.LENGTH];
-            try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
-                int n = 0;
-                while (n < size) {
-                    int got = in.read(data, n, size - n);
-                    if (got < 0) {
-                        throw new Pack.Unstable("it became shorter");
-                    }
-                    n += got;
-                }
-                if (in.read() >= 0) {
-                    throw new Pack.Unstable("it became longer");
-                }
+            // one byte more than there should be tells a file that grew
+            int got = files.read(fd, data, size + 1);
+            if (got != size) {
+                throw new Pack.Unstable(got < size ? "it became shorter" : "it became longer");
             }
-            stable(e.name, now, path);
-            MessageDigest digest = Sha256.digest();
-            digest.update(data, 0, size);
-            sha = digest.digest();
-            ByteBuffer key = ByteBuffer.wrap(sha);
-            Long same = contents.get(key);
-            if (same != null) {
-                record(e, role, now.withSha(sha), same);
-                return;
-            }
-            System.arraycopy(sha, 0, data, size, sha.length);
-            at = pack().append(IMAGE, head, data, data.length);
-            contents.putIfAbsent(key, at);
-        } else {
+            requireSame(seen, files.status(fd));
+            keep(e, role, now, data, size, later);
+            return true;
+        } finally {
+            files.close(fd);
+        }
+    }
+
+    private static void requireSame(FileState seen, long[] status) throws IOException {
+        if (status == null || !seen.is(status)) {
+            throw new Pack.Unstable("size or times changed");
+        }
+    }
+
+    private void content(Entry e, int role, FileState now) throws IOException {
+        Path path = files.path(e.name.bytes);
+        if (now.size > SMALL) {
+            byte[] sha = new byte[Sha256.LENGTH];
+            long at;
             try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
-                at = pack().appendContent(IMAGE, head, new Checked(in, e.name, now, path), now.size, sha);
+                at = pack().appendContent(IMAGE, imageHead(e.name, role, now, -1), new Checked(in, e.name, now, path), now.size, sha);
+            }
+            publish(e, role, now.withSha(sha), at);
+            return;
+        }
+        int size = (int) now.size;
+        byte[] data = new byte[size + Sha256.LENGTH];
+        try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
+            int n = 0;
+            while (n < size) {
+                int got = in.read(data, n, size - n);
+                if (got < 0) {
+                    throw new Pack.Unstable("it became shorter");
+                }
+                n += got;
+            }
+            if (in.read() >= 0) {
+                throw new Pack.Unstable("it became longer");
             }
         }
+        stable(e.name, now, path);
+        keep(e, role, now, data, size, false);
+    }
+
+    /** Appends what a small file holds, once for all that hold the same. {@code data} has room for the hash behind the content. */
+    private void keep(Entry e, int role, FileState now, byte[] data, int size, boolean later) throws IOException {
+        MessageDigest digest = Sha256.digest();
+        digest.update(data, 0, size);
+        byte[] sha = digest.digest();
+        ByteBuffer key = ByteBuffer.wrap(sha);
+        Long same = contents.get(key);
+        if (same != null) {
+            record(e, role, now.withSha(sha), same, later);
+            return;
+        }
+        System.arraycopy(sha, 0, data, size, sha.length);
+        long at = pack().append(IMAGE, imageHead(e.name, role, now, -1), data, data.length, later);
+        contents.putIfAbsent(key, at);
         publish(e, role, now.withSha(sha), at);
     }
 
@@ -1522,12 +1592,12 @@ public final class Backups implements Closeable {
     }
 
     private void record(Entry e, int role, FileState state, long contentAt) throws IOException {
-        append(e, imageHead(e.name, role, state, contentAt));
-        publish(e, role, state, contentAt);
+        record(e, role, state, contentAt, false);
     }
 
-    private void append(Entry e, byte[] head) throws IOException {
-        pack().append(IMAGE, head, null, 0);
+    private void record(Entry e, int role, FileState state, long contentAt, boolean later) throws IOException {
+        pack().append(IMAGE, imageHead(e.name, role, state, contentAt), null, 0, later);
+        publish(e, role, state, contentAt);
     }
 
     private void publish(Entry e, int role, FileState state, long contentAt) {
@@ -1609,6 +1679,11 @@ public final class Backups implements Closeable {
 
     /** Holds e. {@code fd}: a descriptor opened on it that is about to be closed, or -1. */
     private void note(Entry e, int fd) {
+        note(e, fd, false);
+    }
+
+    /** @param later the caller flushes the pack when it has noted many */
+    private void note(Entry e, int fd, boolean later) {
         FileState now;
         FileState before = lastKnown(e);
         try {
@@ -1630,15 +1705,17 @@ public final class Backups implements Closeable {
             return;
         }
         boolean sameName = now.kind == FileState.ABSENT ? before.kind == FileState.ABSENT : now.sameInode(before);
+        boolean wasGone = e.gone;
         left(e, now);
         if (!sameName || e.moved || e.overlapped) {
             e.moved = false;
             index(now, e);
             noteParent(e.name.parent());
         }
-        if (e.leftCount < WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE) {
+        // that it was gone must be known after a crash: what comes in its place may have its inode number
+        if (e.leftCount < WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE || e.gone && !wasGone) {
             e.leftCount++;
-            writeLeft(e);
+            writeLeft(e, later);
             if (now.sha != null || now.kind != FileState.FILE || now.size > HASHED_WHEN_LEFT) {
                 return;
             }
@@ -1713,11 +1790,11 @@ public final class Backups implements Closeable {
     }
 
     /** Holds e. A note that cannot be written is only missed after a crash. */
-    private void writeLeft(Entry e) {
+    private void writeLeft(Entry e, boolean later) {
         try {
             ByteBuffer head = named(e.name.bytes, e.left.encodedLength());
             e.left.encode(head);
-            append(LEFT, head);
+            pack().append(LEFT, head.array(), null, 0, later);
             e.leftOnDisk = true;
         } catch (IOException unwritten) {
             e.leftOnDisk = false;

@@ -70,8 +70,10 @@ final class Pack implements Closeable {
     private final Object commit = new Object();
     private FileChannel channel;
     private ByteBuffer buffer;
-    /** Where the next byte goes; only inside a record ahead of {@link #end}. */
+    /** Where the buffer's bytes go; only inside a record ahead of {@link #end}. */
     private long tail;
+    /** Start of the first record of which something is in the buffer only; -1 if there is none. */
+    private long deferred = -1;
     /** End of the last whole record: never goes back, so that what was durable stays so. */
     private volatile long end;
     private volatile long durable;
@@ -150,6 +152,14 @@ final class Pack implements Closeable {
      * @return position of the data
      */
     long append(int type, byte[] head, byte[] data, int dataLength) throws IOException {
+        return append(type, head, data, dataLength, false);
+    }
+
+    /**
+     * {@link #append(int, byte[], byte[], int)}; with {@code later} it may stay in memory until {@link #flushDeferred}, {@link #sync} or
+     * the next record that does not, so that many small ones share a system call. If they then cannot be written the pack takes no more.
+     */
+    long append(int type, byte[] head, byte[] data, int dataLength, boolean later) throws IOException {
         synchronized (this) {
             long start = begin();
             try {
@@ -160,12 +170,30 @@ final class Pack implements Closeable {
                     put(data, 0, dataLength);
                     putInt((int) crc.getValue());
                 }
-                flush();
-                end = tail;
+                if (!later) {
+                    flush();
+                } else if (deferred < 0 && buffer.position() > 0) {
+                    deferred = start;
+                }
+                end = tail + buffer.position();
                 return start + FIXED + head.length;
             } catch (IOException | RuntimeException e) {
-                cut(start);
+                cut(start, e);
                 throw e;
+            }
+        }
+    }
+
+    /** Writes what {@link #append(int, byte[], byte[], int, boolean)} kept in memory; not yet durable. */
+    void flushDeferred() throws IOException {
+        synchronized (this) {
+            if (deferred >= 0) {
+                try {
+                    flush();
+                } catch (IOException | RuntimeException e) {
+                    cut(deferred, e);
+                    throw e;
+                }
             }
         }
     }
@@ -179,6 +207,7 @@ final class Pack implements Closeable {
      */
     long appendContent(int type, byte[] head, InputStream in, long size, byte[] sha) throws IOException {
         synchronized (this) {
+            flushDeferred();
             long start = begin();
             try {
                 putHead(start, type, head, size + Sha256.LENGTH);
@@ -213,7 +242,7 @@ final class Pack implements Closeable {
                 end = tail;
                 return start + FIXED + head.length;
             } catch (IOException | RuntimeException e) {
-                cut(start);
+                cut(start, e);
                 throw e;
             }
         }
@@ -260,9 +289,13 @@ final class Pack implements Closeable {
     }
 
     private void lead() throws IOException {
-        long target = end;
+        long target = 0;
         IOException failure = null;
         try {
+            synchronized (this) {
+                flushDeferred();
+                target = end;
+            }
             force();
         } catch (IOException e) {
             failure = e;
@@ -303,6 +336,7 @@ final class Pack implements Closeable {
 
     /** Copies {@code length} bytes at {@code position} to {@code out} and, if not null, into {@code digest}. */
     void copy(long position, long length, OutputStream out, MessageDigest digest) throws IOException {
+        flushDeferred();
         ByteBuffer chunk = ByteBuffer.allocate((int) Math.min(Math.max(length, 1), BUFFER));
         long at = position;
         long left = length;
@@ -326,10 +360,14 @@ final class Pack implements Closeable {
     @Override
     public void close() throws IOException {
         synchronized (this) {
-            if (broken == null) {
-                broken = new IOException("the session's backups are closed");
+            try {
+                flushDeferred();
+            } finally {
+                if (broken == null) {
+                    broken = new IOException("the session's backups are closed");
+                }
+                channel.close();
             }
-            channel.close();
         }
     }
 
@@ -347,6 +385,9 @@ final class Pack implements Closeable {
     }
 
     private void putHead(long start, int type, byte[] head, long dataLength) throws IOException {
+        if (buffer.remaining() < FIXED) {
+            flush();
+        }
         buffer.putInt(MARK).putInt(type).putInt(head.length).putLong(dataLength).putInt(headCheck(start, type, head, dataLength));
         put(head, 0, head.length);
     }
@@ -402,15 +443,24 @@ final class Pack implements Closeable {
             }
         }
         buffer.clear();
+        deferred = -1;
     }
 
-    /** Takes back a record that could not be written whole. */
-    private void cut(long start) {
+    /**
+     * Takes back a record that could not be written whole. If others that their callers take for appended went with it, nothing can be
+     * made durable any more: {@link #sync} says so to each of them.
+     */
+    private void cut(long start, Exception cause) {
+        long from = deferred < 0 ? start : Math.min(start, deferred);
+        if (deferred >= 0 && broken == null) {
+            broken = cause instanceof IOException ? (IOException) cause : new IOException(cause);
+        }
+        deferred = -1;
         buffer.clear();
-        tail = start;
+        tail = from;
         boolean interrupted = Thread.interrupted();
         try {
-            channel().truncate(start);
+            channel().truncate(from);
         } catch (IOException e) {
             broken = e;
         } finally {

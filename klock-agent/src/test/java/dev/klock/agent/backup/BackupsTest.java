@@ -868,13 +868,13 @@ class BackupsTest {
     }
 
     /** Somebody who edits {@code target} as soon as its image was read and found to be stable. */
-    private static HostFiles editing(Path target, int atLook) {
+    private static HostFiles editing(Path target) {
         return new TestFiles() {
             private int looks;
 
             @Override
             public long[] status(byte[] name) throws IOException {
-                if (Arrays.equals(name, Work.name(target)) && ++looks == atLook) {
+                if (Arrays.equals(name, Work.name(target)) && ++looks == 4) {
                     Files.writeString(target, "theirs");
                 }
                 return super.status(name);
@@ -889,7 +889,7 @@ class BackupsTest {
     void file_editedByOthersWhileItsImageIsMadeDurable_comesBackAsTheirs(boolean tree) throws IOException {
         Path a = file("a", "before");
         backups.close();
-        backups = Backups.open(home, "s-2", editing(a, tree ? 4 : 3));
+        backups = Backups.open(home, "s-2", editing(a));
         byte[] touched = Work.name(tree ? out : a);
         if (tree) {
             backups.imageTree(touched);

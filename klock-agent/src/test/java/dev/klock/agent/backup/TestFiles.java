@@ -2,13 +2,22 @@ package dev.klock.agent.backup;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Names by way of the public API; good for names that are UTF-8. */
 class TestFiles implements HostFiles {
+    private final AtomicInteger next = new AtomicInteger(1_000_000);
+    private final Map<Integer, RandomAccessFile> open = new ConcurrentHashMap<>();
+    private final Map<Integer, byte[]> names = new ConcurrentHashMap<>();
+
     @Override
     public Path path(byte[] name) {
         return Path.of(new String(name, StandardCharsets.UTF_8));
@@ -34,6 +43,47 @@ class TestFiles implements HostFiles {
             return (Integer) Files.getAttribute(path(name), "unix:mode", LinkOption.NOFOLLOW_LINKS);
         } catch (IOException e) {
             return 0;
+        }
+    }
+
+    @Override
+    public int open(byte[] name) {
+        try {
+            RandomAccessFile file = new RandomAccessFile(path(name).toFile(), "r");
+            int fd = next.incrementAndGet();
+            open.put(fd, file);
+            names.put(fd, name);
+            return fd;
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    @Override
+    public long[] status(int fd) {
+        try {
+            return names.containsKey(fd) ? status(names.get(fd)) : null;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    @Override
+    public int read(int fd, byte[] target, int length) throws IOException {
+        int done = 0;
+        for (int n = 0; n >= 0 && done < length; done += Math.max(n, 0)) {
+            n = open.get(fd).read(target, done, length - done);
+        }
+        return done;
+    }
+
+    @Override
+    public void close(int fd) {
+        names.remove(fd);
+        try {
+            open.remove(fd).close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
