@@ -1284,7 +1284,7 @@ public final class Backups implements Closeable {
 
     /**
      * Whether the file was being changed when the session ended, under a name that may have gone since: a descriptor and a mapping
-     * outlive the name that they were opened by. It had other names then: the inode number of a file that had none may be another's by now.
+     * outlive the name that they were opened by. It has other names still: the inode number of a file that has none may be another's by now.
      */
     boolean wasOpen(Entry except, FileState now) {
         Entry[] candidates = byInode.get(now.ino);
@@ -1293,11 +1293,25 @@ public final class Backups implements Closeable {
         }
         for (Entry c : candidates) {
             FileState last = lastKnown(c);
-            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && last.sameInode(now) && last.nlink > 1) {
+            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && last.sameInode(now) && last.nlink > 1
+                    && hasNamesLeft(candidates, now)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Whether the file had, when the session first met it, more names than the session knows to be gone: then {@code now} is it. */
+    private boolean hasNamesLeft(Entry[] candidates, FileState now) {
+        int names = 0;
+        int gone = 0;
+        for (Entry c : candidates) {
+            if (c.image.sameInode(now)) {
+                names = Math.max(names, c.image.nlink);
+                gone += holds(c.name, now) ? 0 : 1;
+            }
+        }
+        return gone < names;
     }
 
     private static FileState lastKnown(Entry e) {

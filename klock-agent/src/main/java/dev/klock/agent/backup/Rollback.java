@@ -610,7 +610,13 @@ final class Rollback {
      */
     private void makeParent(Name name) throws IOException {
         Plan p = byName.get(name);
-        if (p == null || p.owner == THEIRS || p.e.image.kind != FileState.DIRECTORY && (p.e.image.kind != FileState.ABSENT || p.e.role != Entry.TOUCHED)) {
+        if (p == null || p.e.role == Entry.IMPLIED && p.e.image.kind == FileState.ABSENT) {
+            // it came here with a directory that the session renamed, and went back with it, but others had put a file in it here
+            makeDirectory(name);
+            chmod(files.path(name.bytes), files.mode(name.parent().bytes) & 07777 | 0700);
+            return;
+        }
+        if (p.owner == THEIRS || p.e.image.kind != FileState.DIRECTORY && (p.e.image.kind != FileState.ABSENT || p.e.role != Entry.TOUCHED)) {
             throw new IOException("its directory " + name + " is gone");
         }
         makeDirectory(name);
