@@ -128,6 +128,11 @@ final class Images implements PreImages {
     }
 
     @Override
+    public void stillOpen(int fd) {
+        backups.stillOpen(fd);
+    }
+
+    @Override
     public boolean isChangedByChild(byte[] path) {
         session.settleChildren(0);
         String real = Names.real(path);

@@ -436,6 +436,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                 Stderr.error("the session's backups could not be closed: " + e.getMessage());
             }
         } else {
+            observer.tellOpen();
             report = backups.rollback();
             if (!quiet) {
                 report = backups.rollback();

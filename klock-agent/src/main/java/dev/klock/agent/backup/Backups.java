@@ -98,6 +98,7 @@ public final class Backups implements Closeable {
     static final int OWN_MTIME = 12;
     static final int COMMIT = 13;
     static final int TREE = 14;
+    static final int SEEN = 15;
     private static final int FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
@@ -1597,7 +1598,7 @@ public final class Backups implements Closeable {
             if (other == e || other.role != Entry.TOUCHED) {
                 continue;
             }
-            known |= now.couldBeMoved(other.image) || holds(other.name, now);
+            known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.users > 0 && lastKnown(other).sameInode(now);
             if (now.sameInode(other.image) && other.image.nlink > 1 && other.contentAt >= 0) {
                 twin = other;
             }
@@ -1702,6 +1703,9 @@ public final class Backups implements Closeable {
         FileState before = lastKnown(e);
         try {
             now = look(e, fd);
+            if (fd >= 0 && e.overlapped) {
+                saw(fd, now);
+            }
             if (before.sha != null && now.sameStat(before) && !before.racy()) {
                 now = now.withSha(before.sha);
             } else if (now.kind == FileState.FILE && now.size <= HASHED_WHEN_LEFT) {
@@ -1736,6 +1740,34 @@ public final class Backups implements Closeable {
         }
         e.leftNs = System.nanoTime();
         collect(e);
+    }
+
+    /**
+     * A descriptor outlives the name that it was opened by: notes how the session leaves a file that is not at that name any more, for
+     * whatever other names it has.
+     */
+    private void saw(int fd, FileState atName) throws IOException {
+        long taken = FileState.now();
+        long[] s = files.status(fd);
+        if (s == null || (s[HostFiles.MODE] & FileState.TYPE_BITS) != FileState.FILE_BITS || s[HostFiles.NLINK] == 0
+                || atName != null && atName.ino == s[HostFiles.INO] && atName.dev == s[HostFiles.DEV]) {
+            return;
+        }
+        FileState state = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
+        known.put(state.ino, state);
+        ByteBuffer head = ByteBuffer.allocate(state.encodedLength());
+        state.encode(head);
+        append(SEEN, head);
+    }
+
+    /** Before a rollback: {@code fd} is still open for writing. What it has written by now is the session's, under whatever name. */
+    public void stillOpen(int fd) {
+        try {
+            saw(fd, null);
+        } catch (IOException unwritten) {
+            // what it wrote is told from other people's work by its names only
+            return;
+        }
     }
 
     /**
@@ -1973,6 +2005,11 @@ public final class Backups implements Closeable {
                 case END:
                     state = State.values()[in.get()];
                     break;
+                case SEEN: {
+                    FileState state = FileState.decode(in);
+                    known.put(state.ino, state);
+                    break;
+                }
                 case OWN_MTIME:
                     entry(new Name(path(in))).ownMtime = in.getLong();
                     break;

@@ -543,7 +543,11 @@ final class Rollback {
     /** Keeps what is about to give way at an attributed path: it may be somebody else's after all. */
     private void displace(Plan p, Path path) throws IOException {
         FileState now = p.now;
-        if (p.owner != ATTRIBUTED || now.kind == FileState.ABSENT || now.kind == FileState.FILE && now.size == 0) {
+        if (now.kind == FileState.ABSENT || now.kind == FileState.FILE && now.size == 0) {
+            return;
+        }
+        if (p.owner != ATTRIBUTED) {
+            keepInode(p, path);
             return;
         }
         if (now.kind != FileState.FILE) {
@@ -569,6 +573,25 @@ final class Rollback {
         }
         p.aside = aside;
         p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
+    }
+
+    /**
+     * What is surely the session's goes, too, but not its inode: another process may have it open or mapped, and what that writes, or has
+     * written without moving its times, must not be in a file without a name. Costs one link; it goes with the session's backups.
+     */
+    private void keepInode(Plan p, Path path) {
+        if (p.now.kind != FileState.FILE || p.now.nlink > 1) {
+            return;
+        }
+        try {
+            Path aside = backups.aside("displaced", p.index, p.e.name);
+            if (!Files.exists(aside, LinkOption.NOFOLLOW_LINKS)) {
+                Files.createLink(aside, path);
+            }
+        } catch (IOException | UnsupportedOperationException elsewhere) {
+            // on another file system, or one without links
+            return;
+        }
     }
 
     private static void copy(Path from, Path aside) throws IOException {

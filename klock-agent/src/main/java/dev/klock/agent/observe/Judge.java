@@ -725,6 +725,12 @@ final class Judge {
         }
     }
 
+    void tellOpen() {
+        for (int fd = descriptors.next(0); fd >= 0; fd = descriptors.next(fd + 1)) {
+            images.stillOpen(fd);
+        }
+    }
+
     /** The descriptor of a file that was opened for writing on {@code target} is about to be closed. */
     void closing(Target target, int fd) {
         descriptors.closed(fd);

@@ -111,6 +111,11 @@ public final class Observer implements Hooks {
         works.get().depth--;
     }
 
+    /** Before a rollback, by a thread that has entered: tells of the descriptors that are still open for writing. */
+    public void tellOpen() {
+        judge.tellOpen();
+    }
+
     /** Operations of the session now between their decision and their end, on any thread: for an abort to wait until there are none. */
     public int inMutation() {
         return judge.inMutation();

@@ -33,6 +33,10 @@ public interface PreImages {
         left(path);
     }
 
+    /** The session is about to be rolled back, and {@code fd} is still open for writing. Must not throw. */
+    default void stillOpen(int fd) {
+    }
+
     /** Whether a child that may still be running seems to have changed the file {@code path}; those that are over have been told of. */
     default boolean isChangedByChild(byte[] path) {
         return false;

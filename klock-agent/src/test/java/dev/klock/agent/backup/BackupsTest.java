@@ -31,6 +31,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -306,6 +307,56 @@ class BackupsTest {
         assertThat(two).as(report.toString()).hasContent("before");
         assertThat(inode(one)).isEqualTo(inode(two));
         assertThat(entry(report, two).aside()).hasContent("by the mapping, which has no name");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"closed", "closed, crash", "open"})
+    @Tag("FIELD-H13")
+    void rollback_ofAFileWrittenThroughADescriptorWhoseNameIsGone_bringsAllItsNamesBack(String how) throws IOException {
+        Path one = file("h1", "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        Path made = out.resolve("made");
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        backups.image(Work.name(one));
+        work.link(one, made);
+        work.delete(one);
+        int fd = Work.FILES.open(Work.name(two));
+        Files.writeString(two, "through the descriptor");
+        if (how.equals("open")) {
+            backups.stillOpen(fd);
+        } else {
+            backups.left(Work.name(one), fd);
+        }
+        Work.FILES.close(fd);
+        if (how.endsWith("crash")) {
+            crash();
+        }
+        RollbackReport report = backups.rollback();
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(one).as(report.toString()).hasContent("before");
+        assertThat(two).as(report.toString()).hasContent("before");
+        assertThat(made).as(report.toString()).doesNotExist();
+        assertThat(inode(one)).isEqualTo(inode(two));
+    }
+
+    @Test
+    @Tag("C32")
+    void rollback_ofAFileThatOthersStillHaveOpen_keepsWhatTheyWrite() throws IOException {
+        Path a = file("a", "before");
+        work.write(a, "ours");
+        Path created = out.resolve("created");
+        work.write(created, "ours, too");
+        try (java.io.FileOutputStream theirs = new java.io.FileOutputStream(a.toFile(), true);
+                java.io.FileOutputStream others = new java.io.FileOutputStream(created.toFile(), true)) {
+            assertThat(backups.rollback().complete()).isTrue();
+            theirs.write(Work.bytes(" and theirs"));
+            others.write(Work.bytes(" and others'"));
+        }
+        assertThat(a).hasContent("before");
+        assertThat(created).doesNotExist();
+        try (Stream<Path> kept = Files.list(backups.directory().resolve("displaced"))) {
+            assertThat(kept.map(p -> p.toFile().length()).toList()).containsExactlyInAnyOrder(15L, 21L);
+        }
     }
 
     @Test
