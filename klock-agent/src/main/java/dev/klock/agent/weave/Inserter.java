@@ -57,6 +57,9 @@ final class Inserter extends ClassVisitor {
             if (!hook.method.equals(name) || !hook.descriptor.equals(descriptor)) {
                 continue;
             }
+            if (result == next) {
+                result = new Room(next);
+            }
             if (hook.atStart()) {
                 result = new AtStart(result, hook, owner, access, done);
             } else {
@@ -69,10 +72,35 @@ final class Inserter extends ClassVisitor {
     /** The woven bytes of a class whose rows are {@code hooks}; those that matched a method are added to {@code done}. */
     static byte[] weave(byte[] bytes, List<Hook> hooks, List<Hook> done) {
         ClassReader reader = new ClassReader(bytes);
-        ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
+        // not COMPUTE_MAXS: what the JVM hands over for a class of its archive may have no frames, and then ASM computes too little
+        ClassWriter writer = new ClassWriter(reader, 0);
         Sizes sizes = anySite(hooks) ? Sizes.of(reader) : null;
         reader.accept(new Inserter(writer, hooks, sizes, done), 0);
         return writer.toByteArray();
+    }
+
+    /** Declares room for what is inserted on top of what the method has declared: never less than the JDK's own compiler found to be needed. */
+    private static final class Room extends MethodVisitor {
+        /** More than any inserted call pushes: eight arguments of two slots each, a result and an exception. */
+        private static final int STACK = 24;
+
+        private int locals;
+
+        Room(MethodVisitor next) {
+            super(Opcodes.ASM9, next);
+        }
+
+        @Override
+        public void visitVarInsn(int opcode, int variable) {
+            // a long or double takes two
+            locals = Math.max(locals, variable + 2);
+            super.visitVarInsn(opcode, variable);
+        }
+
+        @Override
+        public void visitMaxs(int maxStack, int maxLocals) {
+            super.visitMaxs(maxStack + STACK, Math.max(maxLocals, locals));
+        }
     }
 
     private static boolean anySite(List<Hook> hooks) {
