@@ -1315,6 +1315,24 @@ public final class Backups implements Closeable {
         return gone < names;
     }
 
+    /**
+     * Whether an earlier, unfinished rollback has put the file back in place for another of its names, or had begun to: that changed it
+     * under this name, too.
+     */
+    boolean isComingBack(Entry name, FileState now) throws IOException {
+        Entry[] candidates = now.kind == FileState.FILE ? byInode.get(now.ino) : null;
+        if (candidates == null) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c != name && c.decided && now.sameInode(c.image)
+                    && (c.inPlace || c.image.size == now.size && Arrays.equals(Sha256.of(files.path(name.name.bytes)), c.image.sha))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static FileState lastKnown(Entry e) {
         return e.prior == null ? e.image : e.prior;
     }

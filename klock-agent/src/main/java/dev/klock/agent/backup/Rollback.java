@@ -8,11 +8,15 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -61,6 +65,9 @@ final class Rollback {
 
     /** Largest content that is copied, not linked, before an attributed file gives way. */
     private static final long MAX_DISPLACED_COPY = 64L << 20;
+
+    /** How often what changes again and again while it is to give way is looked at. */
+    private static final int MAX_LOOKS = 3;
 
     /** Files looked through when the other name of a hard-linked one is searched. */
     private static final int MAX_STRANGERS = 2_000_000;
@@ -280,10 +287,7 @@ final class Rollback {
         }
         switch (now.kind) {
             case FileState.FILE:
-                if (now.size != image.size || image.nlink > 1 && !now.sameInode(image)) {
-                    return false;
-                }
-                return now.sameStat(image) && !image.racy() || Arrays.equals(Sha256.of(files.path(e.name.bytes)), image.sha);
+                return (image.nlink <= 1 || now.sameInode(image)) && sameBytes(now, e);
             case FileState.LINK:
                 return Arrays.equals(now.link, image.link);
             case FileState.CHARACTER_DEVICE:
@@ -292,6 +296,12 @@ final class Rollback {
             default:
                 return true;
         }
+    }
+
+    private boolean sameBytes(FileState now, Entry e) throws IOException {
+        FileState image = e.image;
+        return now.kind == FileState.FILE && image.kind == FileState.FILE && now.size == image.size
+                && (now.sameStat(image) && !image.racy() || Arrays.equals(Sha256.of(files.path(e.name.bytes)), image.sha));
     }
 
     private static boolean sameMetadata(FileState now, FileState image) {
@@ -303,7 +313,7 @@ final class Rollback {
             return OURS;
         }
         if (e.decided && (now.kind == FileState.ABSENT || now.kind == FileState.DIRECTORY && e.image.kind == FileState.DIRECTORY
-                || sameContent(now, e))) {
+                || sameBytes(now, e) || sameContent(now, e) || backups.isComingBack(e, now))) {
             return OURS;
         }
         FileState left = e.users > 0 ? null : left(e);
@@ -454,20 +464,30 @@ final class Rollback {
             }
             Path path = files.path(e.name.bytes);
             if (p.now.kind != FileState.DIRECTORY) {
-                displace(p, path);
+                if (!takeAway(p, path)) {
+                    return;
+                }
+            } else {
+                if (!isAsDecided(p) && files.mode(e.name.bytes) != 0) {
+                    keepTheirs(p, "changed by someone else while it was put back");
+                    return;
+                }
+                try {
+                    Files.deleteIfExists(path);
+                } catch (DirectoryNotEmptyException notOurs) {
+                    keepTheirs(p, "the session's directory holds what the session did not make");
+                    return;
+                }
             }
-            try {
-                Files.deleteIfExists(path);
-            } catch (DirectoryNotEmptyException notOurs) {
-                keepTheirs(p, "the session's directory holds what the session did not make");
-                return;
-            }
+            p.now = FileState.absent();
             changed.add(e.name.parent());
             if (p.action == REMOVE) {
                 p.outcome = Outcome.REMOVED;
             } else {
                 p.action = e.image.kind == FileState.DIRECTORY ? MAKE : WRITE;
             }
+        } catch (NotDirectoryException theirs) {
+            keepTheirs(p, "changed by someone else while it was put back");
         } catch (IOException failed) {
             p.fail(failed);
         }
@@ -540,58 +560,140 @@ final class Rollback {
         }
     }
 
-    /** Keeps what is about to give way at an attributed path: it may be somebody else's after all. */
-    private void displace(Plan p, Path path) throws IOException {
-        FileState now = p.now;
-        if (now.kind == FileState.ABSENT || now.kind == FileState.FILE && now.size == 0) {
+    /**
+     * Takes what is at the path away, into {@code displaced/}: what is surely the session's, too, since another process may have it open or
+     * mapped, and what that writes must not be in a file without a name. It is moved whole and looked at there, so that what others put in
+     * its place in the last moment is met and put back.
+     *
+     * @return whether nothing is there now; else it is somebody else's, and the plan says so
+     */
+    private boolean takeAway(Plan p, Path path) throws IOException {
+        for (int attempt = 1; p.now.kind != FileState.ABSENT; attempt++) {
+            if (p.owner == ATTRIBUTED && p.now.kind == FileState.FILE && p.now.nlink > 1) {
+                keepCopy(p, path);
+            }
+            Path away = unused(backups.aside("displaced", p.index, p.e.name));
+            try {
+                Files.move(path, away, StandardCopyOption.ATOMIC_MOVE);
+            } catch (NoSuchFileException gone) {
+                p.now = FileState.absent();
+                return true;
+            } catch (AtomicMoveNotSupportedException elsewhere) {
+                return removeInPlace(p, path);
+            }
+            FileState moved = FileState.look(files, new Name(files.name(away)));
+            if (moved.couldBeMoved(p.now)) {
+                keep(p, moved, away);
+                return true;
+            }
+            putBack(p, path, away);
+            if (attempt == MAX_LOOKS || !isStillOurs(p)) {
+                keepTheirs(p, "changed by someone else while it was put back");
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What was moved away is not what was decided on. */
+    private void putBack(Plan p, Path path, Path away) throws IOException {
+        try {
+            Files.createLink(path, away);
+            Files.delete(away);
+        } catch (FileAlreadyExistsException another) {
+            p.note("another version of theirs is kept as " + away.getFileName());
+        } catch (IOException | UnsupportedOperationException noLinks) {
+            Files.move(away, path);
+        }
+    }
+
+    /** What stays in {@code displaced/}: files, named in the report where they may be somebody else's after all. */
+    private void keep(Plan p, FileState moved, Path away) throws IOException {
+        if (moved.kind == FileState.FILE && moved.nlink == 1 && (moved.size > 0 || p.owner == OURS)) {
+            if (p.owner == ATTRIBUTED) {
+                p.aside = away;
+                p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
+            }
             return;
         }
-        if (p.owner != ATTRIBUTED) {
-            keepInode(p, path);
-            return;
+        Files.delete(away);
+        if (p.owner == ATTRIBUTED && moved.kind != FileState.FILE) {
+            p.note("it gave way to the image: " + moved.describe());
         }
-        if (now.kind != FileState.FILE) {
-            p.note("it gave way to the image: " + now.describe());
+    }
+
+    /** {@link #takeAway} where klock's own directory is on another file system. */
+    private boolean removeInPlace(Plan p, Path path) throws IOException {
+        if (!isAsDecided(p) && !isStillOurs(p)) {
+            keepTheirs(p, "changed by someone else while it was put back");
+            return false;
+        }
+        if (p.owner == ATTRIBUTED && p.now.kind == FileState.FILE && p.now.nlink == 1 && p.now.size > 0) {
+            keepCopy(p, path);
+        } else if (p.owner == ATTRIBUTED && p.now.kind != FileState.FILE) {
+            p.note("it gave way to the image: " + p.now.describe());
+        }
+        Files.deleteIfExists(path);
+        return true;
+    }
+
+    /** Puts a copy of an attributed file aside, for where it cannot be moved there, or is about to be written in place. */
+    private void keepCopy(Plan p, Path path) throws IOException {
+        if (p.now.size == 0) {
             return;
         }
         Path aside = backups.aside("displaced", p.index, p.e.name);
         if (Files.exists(aside, LinkOption.NOFOLLOW_LINKS)) {
+            // by a run that was interrupted, which may have begun to write here since
             p.aside = aside;
             return;
         }
-        try {
-            if (now.nlink > 1) {
-                throw new IOException("a file with several names is restored in place, so another name would change with it");
-            }
-            Files.createLink(aside, path);
-        } catch (IOException | UnsupportedOperationException copied) {
-            if (now.size > MAX_DISPLACED_COPY && !undo.force()) {
-                p.note("what was there was too large to be kept");
-                return;
-            }
-            copy(path, aside);
+        if (p.now.size > MAX_DISPLACED_COPY && !undo.force()) {
+            p.note("what was there was too large to be kept");
+            return;
         }
+        copy(path, aside);
         p.aside = aside;
         p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
     }
 
-    /**
-     * What is surely the session's goes, too, but not its inode: another process may have it open or mapped, and what that writes, or has
-     * written without moving its times, must not be in a file without a name. Costs one link; it goes with the session's backups.
-     */
-    private void keepInode(Plan p, Path path) {
-        if (p.now.kind != FileState.FILE || p.now.nlink > 1) {
-            return;
+    private static Path unused(Path wanted) {
+        Path free = wanted;
+        for (int n = 2; Files.exists(free, LinkOption.NOFOLLOW_LINKS); n++) {
+            free = wanted.resolveSibling(wanted.getFileName() + "." + n);
         }
+        return free;
+    }
+
+    /** Whether nothing has happened at the path since it was decided on, apart from what this rollback does to other names of the file. */
+    private boolean isAsDecided(Plan p) throws IOException {
+        FileState now = FileState.look(files, p.e.name);
+        return now.kind == FileState.ABSENT ? p.now.kind == FileState.ABSENT : now.couldBeMoved(p.now);
+    }
+
+    /** Decides again on what has changed since. */
+    private boolean isStillOurs(Plan p) throws IOException {
+        p.now = FileState.look(files, p.e.name);
+        p.owner = p.now.kind == FileState.DIRECTORY && p.e.image.kind != FileState.DIRECTORY ? THEIRS : owner(p.e, p.now);
+        return p.owner != THEIRS;
+    }
+
+    /** Gives what was written beside its place, and is safe, its name, where nothing is now; never in the place of anything. */
+    private boolean putInPlace(Plan p, Path temporary, Path path) throws IOException {
         try {
-            Path aside = backups.aside("displaced", p.index, p.e.name);
-            if (!Files.exists(aside, LinkOption.NOFOLLOW_LINKS)) {
-                Files.createLink(aside, path);
-            }
-        } catch (IOException | UnsupportedOperationException elsewhere) {
-            // on another file system, or one without links
-            return;
+            Files.createLink(path, temporary);
+        } catch (FileAlreadyExistsException theirs) {
+            Files.deleteIfExists(temporary);
+            p.now = FileState.look(files, p.e.name);
+            p.owner = THEIRS;
+            keepTheirs(p, "others made it again while it was put back");
+            return false;
+        } catch (IOException | UnsupportedOperationException noLinks) {
+            Files.move(temporary, path);
+            return true;
         }
+        Files.delete(temporary);
+        return true;
     }
 
     private static void copy(Path from, Path aside) throws IOException {
@@ -680,6 +782,10 @@ final class Rollback {
             }
             Path path = files.path(e.name.bytes);
             if (p.action == METADATA) {
+                if (!isAsDecided(p) && !isStillOurs(p)) {
+                    keepTheirs(p, "changed by someone else while it was put back");
+                    return;
+                }
                 metadata(p, path, image, p.now);
                 p.outcome = Outcome.RESTORED;
                 return;
@@ -703,7 +809,13 @@ final class Rollback {
             switch (image.kind) {
                 case FileState.FILE:
                     if (now.kind == FileState.FILE && now.nlink > 1 && now.sameInode(image)) {
-                        displace(p, path);
+                        if (!isAsDecided(p) && !isStillOurs(p)) {
+                            keepTheirs(p, "changed by someone else while it was put back");
+                            return;
+                        }
+                        if (p.owner == ATTRIBUTED) {
+                            keepCopy(p, path);
+                        }
                         writeInPlace(p, path, now);
                         groups.put(image.ino, e.name);
                     } else if (!joins || !join(p, path)) {
@@ -719,15 +831,13 @@ final class Rollback {
                     }
                     break;
                 case FileState.LINK:
-                    displace(p, path);
                     writeLink(p, path);
                     break;
                 default:
-                    displace(p, path);
                     makeSpecial(p, path);
                     break;
             }
-            p.outcome = Outcome.RESTORED;
+            p.outcome = p.outcome == null ? Outcome.RESTORED : p.outcome;
         } catch (IOException | RuntimeException failed) {
             p.fail(failed);
         }
@@ -811,9 +921,11 @@ final class Rollback {
                     throw new IOException(wall + " is not a directory any more and is not followed");
                 }
                 Path path = files.path(p.e.name.bytes);
-                displace(p, path);
-                Files.move(p.temporary, path, StandardCopyOption.ATOMIC_MOVE);
-                p.outcome = Outcome.RESTORED;
+                if (!takeAway(p, path)) {
+                    drop(p);
+                } else if (putInPlace(p, p.temporary, path)) {
+                    p.outcome = Outcome.RESTORED;
+                }
             } catch (IOException | RuntimeException failed) {
                 p.fail(failed);
                 try {
@@ -878,11 +990,12 @@ final class Rollback {
         }
         Path temporary = beside(p);
         Files.deleteIfExists(temporary);
-        displace(p, path);
         Files.createLink(temporary, files.path(other.bytes));
         try {
             verify(p, temporary);
-            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
+            if (takeAway(p, path)) {
+                putInPlace(p, temporary, path);
+            }
         } finally {
             Files.deleteIfExists(temporary);
         }
@@ -966,10 +1079,11 @@ final class Rollback {
                 throw new IOException("the link's text cannot be written exactly");
             }
             metadata(p, temporary, p.e.image, null);
-            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
-        } catch (IOException | RuntimeException e) {
+            if (takeAway(p, path)) {
+                putInPlace(p, temporary, path);
+            }
+        } finally {
             Files.deleteIfExists(temporary);
-            throw e;
         }
     }
 
@@ -985,10 +1099,11 @@ final class Rollback {
         }
         try {
             metadata(p, temporary, image, null);
-            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
-        } catch (IOException | RuntimeException e) {
+            if (takeAway(p, path)) {
+                putInPlace(p, temporary, path);
+            }
+        } finally {
             Files.deleteIfExists(temporary);
-            throw e;
         }
     }
 

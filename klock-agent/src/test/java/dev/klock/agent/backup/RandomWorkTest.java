@@ -44,6 +44,88 @@ class RandomWorkTest {
         run(seed, steps, true, 1);
     }
 
+    /** As {@link KilledTest}, without processes: any step of a rollback may be its last, and so of the one that goes on with it. */
+    @Property(tries = 300)
+    @Tag("K6-5")
+    @Tag("C45")
+    void rollback_endedAtAnyStep_isFinishedByTheNext(@ForAll long seed, @ForAll @IntRange(min = 1, max = 60) int steps,
+            @ForAll @IntRange(min = 1, max = 2) int times) throws IOException {
+        Path dir = Files.createTempDirectory("klock-random").toRealPath();
+        try {
+            Path home = Files.createDirectory(dir.resolve(".klock"));
+            Path root = Files.createDirectory(dir.resolve("w"));
+            Random random = new Random(seed);
+            plant(root, random, 20);
+            Map<String, String> before = TreeListing.of(root);
+            List<String> done = new ArrayList<>();
+            Path left = Files.createDirectories(home.resolve("backups").resolve("killed")).resolve("pack");
+            try (Backups worked = Backups.open(home, "s", Work.FILES)) {
+                worked.preflight(List.of(), List.of(Work.name(root)));
+                Work work = new Work(worked);
+                for (int i = 0; i < steps; i++) {
+                    try {
+                        done.add(step(work, root, random));
+                    } catch (FileSystemException refused) {
+                        done.add("refused: " + refused);
+                    }
+                }
+                // what a kill would leave of it
+                Files.copy(worked.directory().resolve("pack"), left);
+            }
+            for (int i = 0; i < times; i++) {
+                Mortal files = new Mortal();
+                try (Backups b = Backups.open(home, "killed", files)) {
+                    files.stepsLeft = random.nextInt(40 * (steps + 20));
+                    b.rollback();
+                } catch (Mortal.Death expected) {
+                    done.add("ended after " + files.lived);
+                }
+            }
+            try (Backups b = Backups.open(home, "killed", Work.FILES)) {
+                RollbackReport report = b.rollback();
+                assertThat(report.complete()).as("%s%n%s", done, report).isTrue();
+                assertThat(TreeListing.of(root)).as("seed %s: %s%n%s", seed, done, report).isEqualTo(before);
+            }
+        } finally {
+            wipe(dir);
+        }
+    }
+
+    /** Whoever uses it ends at the given step. */
+    private static final class Mortal extends TestFiles {
+        static final class Death extends Error {
+            private static final long serialVersionUID = 1L;
+        }
+
+        int stepsLeft = Integer.MAX_VALUE;
+        int lived;
+
+        private void step() {
+            lived++;
+            if (--stepsLeft < 0) {
+                throw new Death();
+            }
+        }
+
+        @Override
+        public Path path(byte[] name) {
+            step();
+            return super.path(name);
+        }
+
+        @Override
+        public int mode(byte[] name) {
+            step();
+            return super.mode(name);
+        }
+
+        @Override
+        public void setTimes(byte[] name, long accessedNs, long modifiedNs) throws IOException {
+            step();
+            super.setTimes(name, accessedNs, modifiedNs);
+        }
+    }
+
     @Property(tries = 60)
     @Tag("K6-5")
     void rollback_calledAgainAndAgain_changesNothingMore(@ForAll long seed, @ForAll @IntRange(min = 1, max = 25) int steps) throws IOException {
