@@ -50,8 +50,8 @@ final class Images implements PreImages {
     }
 
     @Override
-    public void before(byte[] path) throws IOException {
-        backups.image(path);
+    public boolean before(byte[] path) throws IOException {
+        return backups.image(path);
     }
 
     @Override

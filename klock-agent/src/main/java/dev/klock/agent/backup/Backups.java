@@ -538,14 +538,15 @@ public final class Backups implements Closeable {
      * image and all wait for it. An image taken before the grant is taken again if the file changed since (H21). Must be followed by
      * {@link #left}. {@code path} is kept and must not be changed afterwards.
      *
+     * @return whether it had to wait until an image was durable
      * @throws IOException if the image cannot be taken or made durable: the effect must not happen
      */
-    public void image(byte[] path) throws IOException {
+    public boolean image(byte[] path) throws IOException {
         Entry e = recent(path);
         if (e == null) {
             Name name = name(path);
             if (name == null) {
-                return;
+                return false;
             }
             e = entry(name);
             recent[System.identityHashCode(path) & RECENT - 1] = new Recent(path, e);
@@ -556,16 +557,19 @@ public final class Backups implements Closeable {
             e.users++;
         }
         try {
+            boolean waited = false;
             for (int attempt = 1; e.recordEnd > pack.durable(); attempt++) {
+                waited = true;
                 pack.sync(e.recordEnd);
                 synchronized (e) {
                     if (attempt == READ_ATTEMPTS || e.users > 1 || e.overlapped || !changedSinceImaged(e)) {
-                        return;
+                        return true;
                     }
                     e.superseded();
                     take(e, Entry.TOUCHED);
                 }
             }
+            return waited;
         } catch (IOException failed) {
             synchronized (e) {
                 e.users--;

@@ -38,6 +38,15 @@ final class Frame {
     boolean marked;
     /** Counted among the changes of links under way. */
     boolean counted;
+    /** An image was made and waited for, so that what the names lead to must be looked at again. */
+    boolean waited;
+    /** The name of {@link #a} where it leads through a link, so that where it led is looked at afterwards, too; else null. */
+    String nameA;
+    /** The same of {@link #b}. */
+    String nameB;
+    boolean followA;
+    /** When {@link #nameA} was looked at, in nanoseconds since the epoch. */
+    long sinceNs;
 
     void clear() {
         a = null;
@@ -57,5 +66,9 @@ final class Frame {
         checked = false;
         marked = false;
         counted = false;
+        waited = false;
+        nameA = null;
+        nameB = null;
+        followA = false;
     }
 }

@@ -82,6 +82,9 @@ final class Judge {
     /** Files below a renamed directory that are judged one by one when no subtree line covers it. */
     private static final int TREE_LIMIT = 100_000;
 
+    /** More than the kernel's coarse clock, which files' times are taken from, is behind. */
+    private static final long CLOCK_TICK_NS = 20_000_000L;
+
     static final String NATIVE = "NATIVE";
 
     /** Length of a date and time as the flight recorder writes it, with the line behind it. */
@@ -586,6 +589,12 @@ final class Judge {
             } catch (IOException e) {
                 unsaved(f, target, PROVIDES, e);
             }
+            // imaging takes long enough for others to lead the names elsewhere
+            resolver.bump();
+            Resolved now = dir == null ? null : resolver.resolve(dir, Names.real(working), true);
+            if (!executable.equals(programs.find(program, directory)) || now != null && !directory.equals(now.path())) {
+                throw new IllegalStateException("the program or its directory was led elsewhere meanwhile");
+            }
         }
         if (launchers.isJvmWithoutKlock(executable, arguments, environment, directory)) {
             trail.unseen(target, requested, Unseen.UNMONITORED_JVM);
@@ -609,7 +618,7 @@ final class Judge {
 
     private void image(Frame f, Target target) {
         try {
-            images.before(target.bytes());
+            f.waited |= images.before(target.bytes());
             held(f, target);
         } catch (IOException e) {
             unsaved(f, target, predicateOf(f, target), e);
@@ -619,6 +628,7 @@ final class Judge {
     private void imageTree(Frame f, Target target) {
         try {
             images.beforeTree(target.bytes());
+            f.waited = true;
             held(f, target);
         } catch (IOException e) {
             unsaved(f, target, RENAMES, e);
@@ -701,6 +711,44 @@ final class Judge {
             if (f.checked || f.epoch != resolver.epoch() || changing.get() != 0) {
                 recheck(f, a, result);
             }
+        }
+        landed(f);
+    }
+
+    /**
+     * After an operation by a name through a link: tells if it did not happen where it was allowed to, and the name leads elsewhere by now
+     * (D06). An open is told by its descriptor instead ({@link #recheck}).
+     */
+    private void landed(Frame f) {
+        if (f.nameA != null && !f.opens && f.partA == 0) {
+            boolean elsewhere = f.removesA ? mode(f.a) != 0 : f.createsA ? mode(f.a) == 0 : f.b == null && isUntouched(f);
+            if (elsewhere) {
+                strayed(f, f.a, f.nameA, f.followA, f.removesA ? f.b == null ? DELETES : RENAMES : f.createsA ? PROVIDES : MUTATES);
+            }
+        }
+        if (f.nameB != null && f.partB == 0 && mode(f.b) == 0) {
+            strayed(f, f.b, f.nameB, false, f.createsB ? PROVIDES : MUTATES);
+        }
+    }
+
+    /** Whether nothing can have changed the attributes of a since the operation began: its own time would tell. */
+    private boolean isUntouched(Frame f) {
+        try {
+            long[] status = files.status(f.a.bytes());
+            return status == null || status[HostFiles.CTIME] < f.sinceNs - CLOCK_TICK_NS;
+        } catch (IOException unknown) {
+            return false;
+        }
+    }
+
+    private void strayed(Frame f, Target expected, String name, boolean follow, int predicate) {
+        String real = resolver.walk(name, follow).path();
+        if (real == null || real.equals(expected.real())) {
+            return;
+        }
+        Target actual = targets.file(real);
+        if ((actual.allowed() & 1 << predicate) == 0) {
+            deny(f.op, actual, predicate, false, true, Names.text(name));
         }
     }
 

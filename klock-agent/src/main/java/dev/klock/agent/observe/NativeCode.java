@@ -156,6 +156,9 @@ final class NativeCode {
         Resolved found = resolver.resolve(Names.ofText(file), true);
         if (found.path() != null) {
             judge.written(work, f, targets.file(found.path()), file);
+            if (f.waited && !found.path().equals(resolver.walk(Names.ofText(file), true).path())) {
+                throw new IllegalStateException("what the name leads to has changed meanwhile");
+            }
         }
     }
 

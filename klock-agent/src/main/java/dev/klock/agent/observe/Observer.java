@@ -50,6 +50,9 @@ public final class Observer implements Hooks {
      */
     private static final long SEEN_NS = 1_000_000L;
 
+    /** So often a name that leads elsewhere after each image is followed. */
+    private static final int LOOKS = 8;
+
     private static final int S_IFMT = 0170000;
     private static final int S_IFLNK = 0120000;
     private static final int S_IFREG = 0100000;
@@ -167,7 +170,7 @@ public final class Observer implements Hooks {
                 f = work.push(op, resolver.epoch());
                 f.byName = true;
                 if (name != null) {
-                    judge.change(work, f, Judge.changes(op, arg) ? findNow(work, name, follows(op, arg)) : find(name, follows(op, arg)), arg, name, null);
+                    change(work, f, AT_FDCWD, name, null, follows(op, arg), arg);
                 }
             }
             through = true;
@@ -197,7 +200,7 @@ public final class Observer implements Hooks {
             } else {
                 f = work.push(op, resolver.epoch());
                 if (name != null) {
-                    judge.change(work, f, Judge.changes(op, arg) ? findNow(work, name, follows(op, arg)) : find(name, follows(op, arg)), arg, null, name);
+                    change(work, f, AT_FDCWD, null, name, follows(op, arg), arg);
                 }
             }
             through = true;
@@ -228,7 +231,7 @@ public final class Observer implements Hooks {
             } else {
                 f = work.push(op, resolver.epoch());
                 if (name != null) {
-                    judge.change(work, f, find(work, dirFd, name, follow), arg, null, name);
+                    change(work, f, dirFd, null, name, follow, arg);
                 }
             }
             through = true;
@@ -253,7 +256,7 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             f.byName = true;
             if (from != null && to != null) {
-                judge.pair(work, f, findNow(work, from, false), findNow(work, to, false), from, to);
+                pair(work, f, AT_FDCWD, from, null, AT_FDCWD, to, null);
             }
             through = true;
         } catch (RuntimeException e) {
@@ -277,10 +280,10 @@ public final class Observer implements Hooks {
             f = work.push(op, resolver.epoch());
             if (op == SYMLINK) {
                 if (to != null) {
-                    judge.change(work, f, findNow(work, to, false), 0, null, to);
+                    change(work, f, AT_FDCWD, null, to, false, 0);
                 }
             } else if (from != null && to != null) {
-                judge.pair(work, f, findNow(work, from, false), findNow(work, to, false), Judge.text(from), Judge.text(to));
+                pair(work, f, AT_FDCWD, null, from, AT_FDCWD, null, to);
             }
             through = true;
         } catch (RuntimeException e) {
@@ -303,7 +306,7 @@ public final class Observer implements Hooks {
         try {
             f = work.push(op, resolver.epoch());
             if (from != null && to != null) {
-                judge.pair(work, f, find(work, fromFd, from, false), find(work, toFd, to, false), Judge.text(from), Judge.text(to));
+                pair(work, f, fromFd, null, from, toFd, null, to);
             }
             through = true;
         } catch (RuntimeException e) {
@@ -331,6 +334,11 @@ public final class Observer implements Hooks {
             } else {
                 f = work.push(op, resolver.epoch());
                 judge.change(work, f, target, arg, null, null);
+                for (int n = 0; f.waited && find(fd) != target; n++) {
+                    target = find(fd);
+                    again(work, f, n);
+                    judge.change(work, f, target, arg, null, null);
+                }
             }
             through = true;
         } catch (RuntimeException e) {
@@ -705,6 +713,74 @@ public final class Observer implements Hooks {
         }
     }
 
+    /**
+     * An operation that may change what {@code name}, or {@code bytes} relative to {@code dirFd}, leads to. Imaging what is there takes long
+     * enough for others to lead the name elsewhere, so after an image it is looked at again, and judged again if it leads elsewhere.
+     */
+    private void change(Work work, Frame f, int dirFd, String name, byte[] bytes, boolean follow, int arg) {
+        if (!Judge.changes(f.op, arg)) {
+            judge.change(work, f, name != null ? find(name, follow) : find(work, dirFd, bytes, follow), arg, name, bytes);
+            return;
+        }
+        Target target = name != null ? findNow(work, name, follow) : find(work, dirFd, bytes, follow);
+        for (int n = 0; ; n++) {
+            f.nameA = led(work, f, dirFd, name, bytes);
+            f.followA = follow;
+            judge.change(work, f, target, arg, name, bytes);
+            Target now = f.waited ? findAgain(work, target, dirFd, name, bytes, follow) : target;
+            if (now == target) {
+                return;
+            }
+            again(work, f, n);
+            target = now;
+        }
+    }
+
+    /** {@link #change} of two names. */
+    private void pair(Work work, Frame f, int fromFd, String from, byte[] fromBytes, int toFd, String to, byte[] toBytes) {
+        String shownFrom = from != null ? from : Judge.text(fromBytes);
+        String shownTo = to != null ? to : Judge.text(toBytes);
+        for (int n = 0; ; n++) {
+            Target a = from != null ? findNow(work, from, false) : find(work, fromFd, fromBytes, false);
+            f.nameA = led(work, f, fromFd, from, fromBytes);
+            Target b = to != null ? findNow(work, to, false) : find(work, toFd, toBytes, false);
+            f.nameB = led(work, f, toFd, to, toBytes);
+            judge.pair(work, f, a, b, shownFrom, shownTo);
+            if (!f.waited || findAgain(work, a, fromFd, from, fromBytes, false) == a && findAgain(work, b, toFd, to, toBytes, false) == b) {
+                return;
+            }
+            again(work, f, n);
+        }
+    }
+
+    private Target findAgain(Work work, Target target, int dirFd, String name, byte[] bytes, boolean follow) {
+        if (name == null && isRelative(dirFd, bytes)) {
+            return find(work, dirFd, bytes, follow);
+        }
+        return confirmed(work, target, name != null ? names.encode(name) : Names.real(bytes), follow);
+    }
+
+    /** The name that was just looked at, if it leads through a link. */
+    private String led(Work work, Frame f, int dirFd, String name, byte[] bytes) {
+        if (!work.linked || name == null && isRelative(dirFd, bytes)) {
+            return null;
+        }
+        f.sinceNs = System.currentTimeMillis() * 1_000_000L;
+        return name != null ? names.encode(name) : Names.real(bytes);
+    }
+
+    /** What was judged is not what would be changed; the frame begins anew. */
+    private void again(Work work, Frame f, int attempt) {
+        if (attempt == LOOKS) {
+            throw new IllegalStateException("what the name leads to changes each time it is looked at");
+        }
+        int op = f.op;
+        boolean byName = f.byName;
+        judge.close(work, f);
+        // the innermost one again, so the same object
+        work.push(op, resolver.epoch()).byName = byName;
+    }
+
     private Target find(String name, boolean follow) {
         int epoch = resolver.epoch();
         Target target = cache.get(name, follow, epoch);
@@ -811,7 +887,7 @@ public final class Observer implements Hooks {
     }
 
     private Target find(Work work, int dirFd, byte[] name, boolean follow) {
-        if (dirFd == AT_FDCWD || name.length > 0 && name[0] == '/') {
+        if (!isRelative(dirFd, name)) {
             return findNow(work, name, follow);
         }
         // what has been resolved against a descriptor is compared with what was opened, as if it had gone through a link
@@ -824,6 +900,10 @@ public final class Observer implements Hooks {
             return null;
         }
         return settle(resolver.resolve(Names.real(name), directory.path(), follow), "");
+    }
+
+    private static boolean isRelative(int dirFd, byte[] name) {
+        return dirFd != AT_FDCWD && (name.length == 0 || name[0] != '/');
     }
 
     private Target find(int fd) {

@@ -18,11 +18,12 @@ public interface PreImages {
      * A change of {@code path} itself begins. Returns when the state before the session's first change is durable: a file's content, a
      * link's text, or that nothing is there, then with the parents that are missing too. Quick for all but the first change.
      *
+     * @return whether an image had to be made and be waited for: so long that what names lead to must be looked at again
      * @throws IOException if the image could not be made durable; the change is then denied, and no {@link #left} follows
      */
-    void before(byte[] path) throws IOException;
+    boolean before(byte[] path) throws IOException;
 
-    /** {@link #before} of the directory {@code path} and everything below it. */
+    /** {@link #before} of the directory {@code path} and everything below it; what names lead to must be looked at again afterwards. */
     void beforeTree(byte[] path) throws IOException;
 
     /** A change of {@code path} is over: what is there now is what the session left. Must not throw. */

@@ -47,6 +47,8 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     volatile boolean ended;
     /** Remember nothing, for measurements. */
     volatile boolean quiet;
+    /** What others do while an image is made; once. */
+    volatile Effect meanwhile;
     private int denies;
     Targets targets;
     Observer observer;
@@ -170,16 +172,23 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     }
 
     @Override
-    public void before(byte[] path) throws IOException {
+    public boolean before(byte[] path) throws IOException {
         if (quiet) {
-            return;
+            return false;
         }
         if (unimageable.contains(shortName(path))) {
             throw new IOException("disk full");
         }
         if (open.merge(shortName(path), 1, Integer::sum) == 1 && !images.contains(shortName(path))) {
             images.add(shortName(path));
+            Effect others = meanwhile;
+            meanwhile = null;
+            if (others != null) {
+                others.run();
+            }
+            return true;
         }
+        return false;
     }
 
     /** Whether every change that has begun is over. */

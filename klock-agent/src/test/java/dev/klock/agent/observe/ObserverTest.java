@@ -432,6 +432,118 @@ class ObserverTest {
         assertThat(f.lastDenial().isLate()).isTrue();
     }
 
+    /** Others lead out/way, which leads to out, to secret, from the next image on. */
+    private void leadAwayWhileImaging(Fixture f, Path way) {
+        f.meanwhile = () -> {
+            Files.delete(way);
+            Files.createSymbolicLink(way, w.resolve("secret"));
+        };
+    }
+
+    @Test
+    @Tag("FIELD-D06")
+    void what_a_name_leads_to_after_the_image_was_made_is_judged_for_every_operation() throws Exception {
+        Files.writeString(w.resolve("secret/n"), "s");
+        record Case(String what, Predicate predicate, java.util.function.BiConsumer<Fixture, String> call) { }
+        List<Case> cases = List.of(
+                new Case("s", Predicate.MUTATES, (f, n) -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt(n), 1)),
+                new Case("s", Predicate.MUTATES, (f, n) -> f.observer.name(Op.OPEN_WRITE.code(), f.at(n), 0)),
+                new Case("s", Predicate.DELETES, (f, n) -> f.observer.path(Op.DELETE.code(), f.bytesAt(n), 0)),
+                new Case("s", Predicate.DELETES, (f, n) -> f.observer.name(Op.DELETE.code(), f.at(n), 0)),
+                new Case("s", Predicate.MUTATES, (f, n) -> f.observer.path(Op.CHANGE_ATTRIBUTES.code(), f.bytesAt(n), 0)),
+                new Case("s", Predicate.RENAMES, (f, n) -> f.observer.paths(Op.RENAME.code(), f.bytesAt(n), f.bytesAt("/out/to"))),
+                new Case("new", Predicate.PROVIDES, (f, n) -> f.observer.path(Op.MAKE_DIRECTORY.code(), f.bytesAt(n), 0)),
+                new Case("new", Predicate.PROVIDES, (f, n) -> f.observer.names(Op.RENAME.code(), f.at("/out/from"), f.at(n))));
+        for (Case c : cases) {
+            Path way = Files.createSymbolicLink(w.resolve("out/way"), w.resolve("out"));
+            Files.writeString(w.resolve("out/s"), "declared");
+            Files.writeString(w.resolve("out/from"), "declared");
+            Fixture f = fixture().m0().allow("DELETES FILE:/out/*").allow("RENAMES FILE:/out/*").start();
+            leadAwayWhileImaging(f, way);
+            assertThat(f.denied(() -> c.call.accept(f, "/out/way/" + c.what))).as("%s %s", c.predicate, c.what).isTrue();
+            assertThat(f.lastDenial()).hasToString(c.predicate + " FILE:" + w + "/secret/" + c.what);
+            assertThat(f.lastDenial().isLate()).isFalse();
+            assertThat(f.allLeft()).isTrue();
+            assertThat(f.observer.inMutation()).isZero();
+            Files.delete(way);
+        }
+    }
+
+    @Test
+    @Tag("FIELD-D06")
+    void a_name_that_is_led_elsewhere_again_and_again_while_images_are_made_is_given_up() throws Exception {
+        Fixture f = fixture().allow("MUTATES FILE:/**").start();
+        Path way = Files.createSymbolicLink(w.resolve("out/way"), w.resolve("out"));
+        for (int i = 0; i < 20; i++) {
+            Files.writeString(Files.createDirectories(w.resolve("d" + i)).resolve("s"), "s");
+        }
+        Files.writeString(w.resolve("out/s"), "s");
+        int[] n = {0};
+        Fixture.Effect[] next = new Fixture.Effect[1];
+        next[0] = () -> {
+            Files.delete(way);
+            Files.createSymbolicLink(way, w.resolve("d" + n[0]++));
+            f.meanwhile = next[0];
+        };
+        f.meanwhile = next[0];
+        assertThat(f.denied(() -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/way/s"), 1))).isTrue();
+        assertThat(f.failures).hasSize(1);
+        assertThat(n[0]).isBetween(2, 10);
+        assertThat(f.allLeft()).isTrue();
+        assertThat(f.observer.inMutation()).isZero();
+    }
+
+    @Test
+    @Tag("FIELD-D06")
+    void what_was_made_removed_or_changed_through_a_link_that_others_led_elsewhere_is_told() throws Exception {
+        record Case(String what, Predicate predicate, java.util.function.BiConsumer<Fixture, String> call, Op op, Fixture.Effect effect) { }
+        List<Case> cases = List.of(
+                new Case("new", Predicate.PROVIDES, (f, n) -> f.observer.path(Op.MAKE_DIRECTORY.code(), f.bytesAt(n), 0), Op.MAKE_DIRECTORY,
+                        () -> Files.createDirectory(w.resolve("out/way/new"))),
+                new Case("s", Predicate.DELETES, (f, n) -> f.observer.path(Op.DELETE.code(), f.bytesAt(n), 0), Op.DELETE,
+                        () -> Files.delete(w.resolve("out/way/s"))),
+                new Case("s", Predicate.RENAMES, (f, n) -> f.observer.paths(Op.RENAME.code(), f.bytesAt(n), f.bytesAt("/out/to")), Op.RENAME,
+                        () -> Files.move(w.resolve("out/way/s"), w.resolve("out/to"))),
+                new Case("to", Predicate.PROVIDES, (f, n) -> f.observer.paths(Op.RENAME.code(), f.bytesAt("/out/from"), f.bytesAt(n)), Op.RENAME,
+                        () -> Files.move(w.resolve("out/from"), w.resolve("out/way/to"))),
+                new Case("s", Predicate.MUTATES, (f, n) -> f.observer.path(Op.CHANGE_ATTRIBUTES.code(), f.bytesAt(n), 0), Op.CHANGE_ATTRIBUTES,
+                        () -> Files.setAttribute(w.resolve("out/way/s"), "unix:mode", 0600)));
+        for (Case c : cases) {
+            Path way = Files.createSymbolicLink(w.resolve("out/way"), w.resolve("out"));
+            Files.writeString(w.resolve("out/s"), "declared");
+            Files.writeString(w.resolve("out/from"), "declared");
+            Files.writeString(w.resolve("secret/s"), "s");
+            Fixture f = fixture().m0().allow("DELETES FILE:/out/*").allow("RENAMES FILE:/out/*").start();
+            // the image is there, so the look after it does not see the change either
+            f.images.addAll(List.of("/out/s", "/out/new", "/out/from", "/out/to"));
+            Thread.sleep(50);
+            c.call.accept(f, "/out/way/" + c.what);
+            Files.delete(way);
+            Files.createSymbolicLink(way, w.resolve("secret"));
+            c.effect.run();
+            assertThat(f.denied(() -> f.observer.end(c.op.code(), 0))).as("%s %s", c.predicate, c.what).isTrue();
+            assertThat(f.lastDenial()).hasToString(c.predicate + " FILE:" + w + "/secret/" + c.what);
+            assertThat(f.lastDenial().isLate()).isTrue();
+            Files.delete(way);
+            for (String left : List.of("out/s", "out/from", "out/to", "secret/new", "secret/s", "secret/to")) {
+                Files.deleteIfExists(w.resolve(left));
+            }
+        }
+    }
+
+    @Test
+    @Tag("FIELD-D06")
+    void what_happened_where_it_was_allowed_is_not_told_though_the_link_leads_elsewhere_by_now() throws Exception {
+        Fixture f = fixture().m0().allow("DELETES FILE:/out/*").allow("RENAMES FILE:/out/*").start();
+        Path way = Files.createSymbolicLink(w.resolve("out/way"), w.resolve("out"));
+        f.observer.path(Op.MAKE_DIRECTORY.code(), f.bytesAt("/out/way/new"), 0);
+        Files.createDirectory(w.resolve("out/new"));
+        Files.delete(way);
+        Files.createSymbolicLink(way, w.resolve("secret"));
+        f.observer.end(Op.MAKE_DIRECTORY.code(), 0);
+        assertThat(f.denials).isEmpty();
+    }
+
     // two-sided operations
 
     @Test
