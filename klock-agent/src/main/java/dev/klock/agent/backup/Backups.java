@@ -25,8 +25,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -787,11 +789,13 @@ public final class Backups implements Closeable {
             // What cannot be listed stays unknown to the rollback, which then keeps it and says so.
             flushAll();
         }
+        Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : entries.values()) {
             boolean within = e == top || depth > 0 && e.name.below(root) && (depth > 1 || root.equals(e.name.parent()));
             if (within && e.role == Entry.TOUCHED) {
+                boolean blocked = isBlocked(e.name, ways);
                 synchronized (e) {
-                    compare(e, e == top || depth == 1 ? 1 : 0, changes);
+                    compare(e, blocked, e == top || depth == 1 ? 1 : 0, changes);
                 }
             }
         }
@@ -800,15 +804,15 @@ public final class Backups implements Closeable {
         return changes;
     }
 
-    /** Holds e. @param users changes of e that are the child's */
-    private void compare(Entry e, int users, List<Change> changes) {
+    /** Holds e. @param blocked see {@link #isBlocked} @param users changes of e that are the child's */
+    private void compare(Entry e, boolean blocked, int users, List<Change> changes) {
         see(e);
         if (e.left != null || e.users > users) {
             return;
         }
         FileState before = lastKnown(e);
         try {
-            FileState now = look(e.name);
+            FileState now = blocked ? FileState.absent() : look(e.name);
             if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
                 boolean directoryOnly = now.kind == FileState.DIRECTORY && now.sameInode(before) && now.sameOwnerAndMode(before);
                 if (!directoryOnly) {
@@ -826,17 +830,48 @@ public final class Backups implements Closeable {
 
     /** The directory stayed (its rename failed, or a child worked in it): what is below is open no longer. */
     private void noteBelow(Name root) {
+        Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : entries.values()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
+                boolean blocked = isBlocked(e.name, ways);
                 synchronized (e) {
                     see(e);
                     if (e.users == 0 && e.left == null) {
-                        note(e, -1, true);
+                        noteIf(e, blocked, true);
                     }
                 }
             }
         }
         flushNotes();
+    }
+
+    /** {@link #note} of what was not just changed. Holds e. */
+    private void noteIf(Entry e, boolean blocked, boolean later) {
+        if (!blocked) {
+            note(e, -1, later);
+            return;
+        }
+        left(e, FileState.absent());
+        e.leftCount++;
+        writeLeft(e, later);
+    }
+
+    /**
+     * Whether the name, which was a real one when it was recorded, leads through a link by now, so that what is found there is something
+     * else. {@code ways}: what is known of directories already.
+     */
+    private boolean isBlocked(Name name, Map<Name, Boolean> ways) {
+        Name parent = name.parent();
+        if (parent == null) {
+            return false;
+        }
+        Boolean known = ways.get(parent);
+        if (known == null) {
+            int mode = files.mode(parent.bytes);
+            known = mode != 0 && (mode & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || isBlocked(parent, ways);
+            ways.put(parent, known);
+        }
+        return known;
     }
 
     private void adopt(Name directory, int depth, List<Change> changes) throws IOException {
@@ -1001,12 +1036,14 @@ public final class Backups implements Closeable {
     private synchronized void end(State as) throws IOException {
         running();
         if (pack != null) {
+            Map<Name, Boolean> ways = new HashMap<>();
             for (Entry e : entries.values()) {
+                boolean blocked = e.role == Entry.TOUCHED && isBlocked(e.name, ways);
                 synchronized (e) {
                     see(e);
                     if (e.role == Entry.TOUCHED && (e.left == null || e.users > 0)) {
                         e.users = 0;
-                        note(e, -1);
+                        noteIf(e, blocked, false);
                     }
                     if (e.ownMtime != 0) {
                         append(OWN_MTIME, named(e.name.bytes, 8).putLong(e.ownMtime));
@@ -1690,7 +1727,7 @@ public final class Backups implements Closeable {
         e.unseen = false;
         long latest = (e.leftMs + 1) * 1_000_000L;
         try {
-            FileState now = look(e.name);
+            FileState now = blocked(e.name) == null ? look(e.name) : FileState.absent();
             if (now.kind != FileState.FILE) {
                 now = e.prior.before(latest);
             } else {

@@ -287,7 +287,8 @@ final class Rollback {
         }
         switch (now.kind) {
             case FileState.FILE:
-                return (image.nlink <= 1 || now.sameInode(image)) && sameBytes(now, e);
+                // a name of another file, though of equal content, shares its times and all that is written to it
+                return (image.nlink <= 1 && now.nlink <= 1 || now.sameInode(image)) && sameBytes(now, e);
             case FileState.LINK:
                 return Arrays.equals(now.link, image.link);
             case FileState.CHARACTER_DEVICE:
@@ -1361,7 +1362,7 @@ final class Rollback {
     private void removeLeftovers() {
         for (Plan p : plans) {
             int kind = p.e.image.kind;
-            if (p.e.role == Entry.TOUCHED && (kind == FileState.FILE || kind == FileState.LINK) && backups.blocked(p.e.name) == null) {
+            if (p.e.role == Entry.TOUCHED && kind != FileState.ABSENT && kind != FileState.DIRECTORY && backups.blocked(p.e.name) == null) {
                 try {
                     Path leftover = beside(p);
                     if (files.mode(files.name(leftover)) != 0) {
@@ -1372,6 +1373,16 @@ final class Rollback {
                     p.note("a file of an interrupted rollback stays beside it");
                 }
             }
+        }
+        try (DirectoryStream<Path> displaced = Files.newDirectoryStream(backups.directory.resolve("displaced"))) {
+            for (Path away : displaced) {
+                // moved there, and about to be deleted since the file has other names: it would be one name too many
+                if (FileState.look(files, new Name(files.name(away))).nlink > 1) {
+                    Files.delete(away);
+                }
+            }
+        } catch (IOException | java.nio.file.DirectoryIteratorException none) {
+            return;
         }
     }
 
