@@ -29,7 +29,7 @@ final class ManifestParse {
     private static final String[] PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON", "RENAMES"};
     private static final String[] CORE_PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON"};
     private static final Predicate[] PREDICATE_VALUES = Predicate.values();
-    private static final String LEARN = "or see what a run needs: java -javaagent:klock.jar=mode=learn ... and its log";
+    private static final String LEARN = "or, to see what a run needs, move the file away and start with -javaagent:klock.jar=mode=learn: its log tells";
 
     private static final int MAX_NESTING = 16;
     private static final int MAX_STRING = 64 * 1024;

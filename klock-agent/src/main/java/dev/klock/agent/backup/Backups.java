@@ -1248,7 +1248,11 @@ public final class Backups implements Closeable {
                 } else if (e.leftOnDisk) {
                     append(TOUCH, named(e.name.bytes, 0));
                 }
-                e.open();
+                open(e);
+            } else if (e.users == 0) {
+                // opened with a tree that has gone since, perhaps: it is here again
+                append(TOUCH, named(e.name.bytes, 0));
+                open(e);
             }
             return;
         }
@@ -1264,13 +1268,18 @@ public final class Backups implements Closeable {
         take(e, Entry.TOUCHED, seen);
     }
 
+    private void open(Entry e) {
+        e.open();
+        e.leftAt = order.incrementAndGet();
+    }
+
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
     private void again(Entry e) throws IOException {
         FileState now = FileState.look(files, e.name);
         if (e.left != null && foreign(e, now)) {
             e.superseded();
             take(e, Entry.TOUCHED);
-            e.open();
+            open(e);
             return;
         }
         if (!e.leftOnDisk || !now.sameStat(e.left)) {
@@ -1678,6 +1687,7 @@ public final class Backups implements Closeable {
         e.image = state;
         e.contentAt = contentAt;
         e.recordEnd = pack.end();
+        e.leftAt = order.incrementAndGet();
         index(state, e);
         e.role = role;
     }
@@ -2036,7 +2046,7 @@ public final class Backups implements Closeable {
                 case TOUCH: {
                     Entry e = entry(new Name(path(in)));
                     if (e.role == Entry.TOUCHED) {
-                        e.open();
+                        open(e);
                     } else if (e.role != Entry.NONE) {
                         e.role = Entry.TOUCHED;
                     }
@@ -2116,6 +2126,7 @@ public final class Backups implements Closeable {
             }
             e.damaged = damaged.contains(e.contentAt);
             e.left = null;
+            e.leftAt = order.incrementAndGet();
             e.role = role;
             index(image, e);
         }

@@ -43,7 +43,7 @@ final class Entry {
     int users;
     /** What the session left, null while it may be changing. */
     volatile FileState left;
-    /** Order of {@link #left} among all. */
+    /** Order among all of {@link #left}, or of the touch that made it null. */
     long leftAt;
     /** The last known state of ours before it was touched again. */
     volatile FileState prior;

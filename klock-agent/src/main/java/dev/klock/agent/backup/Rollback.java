@@ -363,7 +363,7 @@ final class Rollback {
     private FileState left(Entry e) {
         for (Name up = e.name.parent(); up != null; up = up.parent()) {
             Entry a = entries.get(up);
-            if (a != null && a.users == 0 && a.left != null && a.left.kind == FileState.ABSENT && (e.left == null || a.leftAt > e.leftAt)) {
+            if (a != null && a.users == 0 && a.left != null && a.left.kind == FileState.ABSENT && a.leftAt > e.leftAt) {
                 return a.left;
             }
         }

@@ -96,7 +96,7 @@ public enum Option {
     /** What is wrong with {@code text} as a value of this option and what would be right, null if nothing is. */
     String objection(String text) {
         if (text.isEmpty()) {
-            return "needs a value";
+            return "needs a value: ".concat(key).concat("=").concat(example());
         }
         if (kind == Kind.ID) {
             String[] objection = Ids.objection(text);

@@ -719,7 +719,8 @@ public final class Observer implements Hooks {
      */
     private void change(Work work, Frame f, int dirFd, String name, byte[] bytes, boolean follow, int arg) {
         if (!Judge.changes(f.op, arg)) {
-            judge.change(work, f, name != null ? find(name, follow) : find(work, dirFd, bytes, follow), arg, name, bytes);
+            Target target = name != null ? find(name, follow) : isRelative(dirFd, bytes) ? find(work, dirFd, bytes, follow) : find(bytes, follow);
+            judge.change(work, f, target, arg, name, bytes);
             return;
         }
         Target target = name != null ? findNow(work, name, follow) : find(work, dirFd, bytes, follow);

@@ -86,7 +86,7 @@ class LaunchOptionsTest {
         "mode=lenient|agent argument mode must be strict, block, permissive, learn or off, not 'lenient'",
         "mode=permisive|agent argument mode must be strict, block, permissive, learn or off, not 'permisive' (did you mean permissive?)",
         "mode=STRICT|agent argument mode must be strict, block, permissive, learn or off, not 'STRICT'",
-        "mode=|agent argument mode needs a value",
+        "mode=|agent argument mode needs a value: mode=strict",
         "mode|agent argument mode needs a value: mode=strict",
         "permissive|agent argument 'permissive' is not of the form key=value; did you mean mode=permissive?",
         "mode=block,mode=off|agent argument mode is given twice",
