@@ -176,7 +176,7 @@ class ManifestRulesTest {
         assertThat(strict.submit(key, "MUTATES /home/me/*").refusal().code()).isEqualTo(Refusal.Code.POLICY);
         assertThat(strict.submit(key, "MUTATES /etc/**").refusal().code()).isEqualTo(Refusal.Code.POLICY);
         assertThat(strict.submit(key, "MUTATES /etc/hosts").refusal()).isNull();
-        assertThat(strict.submit(key, "MUTATES /home/me/work/**").refusal()).isNull();
+        assertThat(strict.submit(key, "MUTATES /srv/me/jobs/**").refusal()).isNull();
         assertThat(strict.submit(key, "CONSUMES /home/me/**").refusal()).isNull();
     }
 

@@ -395,7 +395,7 @@ class ManifestReaderTest {
         assertThat(refusedScope("MUTATES " + resource)).hasMessageContaining("a whole home directory");
         assertThat(read("k.yaml", "agent_id: a\nscope: [MUTATES " + resource + "]", options().allowBroadWrites(true)).scope()).hasSize(1);
         assertThat(scope("CONSUMES " + resource).warnings()).hasSize(resource.endsWith("*") ? 1 : 0);
-        assertThat(scope("MUTATES FILE:${user.home}/work/**", "MUTATES FILE:/home2/**", "MUTATES FILE:/home/v/**").scope()).hasSize(3);
+        assertThat(scope("MUTATES FILE:${user.home}/jobs/**", "MUTATES FILE:/home2/**", "MUTATES FILE:/home/v/**").scope()).hasSize(3);
     }
 
     @Test

@@ -1299,7 +1299,8 @@ public final class Backups implements Closeable {
             case FileState.ABSENT:
                 return false;
             case FileState.DIRECTORY:
-                return left.kind != FileState.DIRECTORY && !movedHere(e.name, now);
+                // by its inode number alone it might be another's
+                return left.kind != FileState.DIRECTORY && !(leftAsIs(now) && lastLeft(now.ino).mtime == now.mtime) && !movedHere(e.name, now);
             case FileState.FILE:
                 // who puts size and time back cannot put back the inode's own time, which also a change of the mode alone moves
                 boolean disguised = left.sha != null && left.nlink == 1 && now.nlink == 1 && now.sameInode(left) && now.ctime != left.ctime
@@ -1313,9 +1314,9 @@ public final class Backups implements Closeable {
                 }
                 return !openElsewhere(now) && !movedHere(e.name, now);
             case FileState.LINK:
-                return !Arrays.equals(now.link, left.link) && !movedHere(e.name, now);
+                return !Arrays.equals(now.link, left.link) && !leftAsIs(now) && !movedHere(e.name, now);
             default:
-                return !now.sameInode(left) && !movedHere(e.name, now);
+                return !now.sameInode(left) && !leftAsIs(now) && !movedHere(e.name, now);
         }
     }
 

@@ -29,126 +29,147 @@ final class Causes {
      * {@code java.class.path}. Everything between must be java.base's, so that what a loaded class or a transformer does is not meant.
      */
     static boolean isClassLoading() {
-        return walk(new LoaderSearch());
+        return new LoaderSearch().walk();
     }
 
     /** Whether java.nio.file looks at the mount points it was asked to list: names that {@code /proc/mounts} tells anybody. */
     static boolean isListingMounts() {
-        return walk(new MountSearch());
+        return new MountSearch().walk();
     }
 
     /** Whether the flight recorder does something by itself: no class of the program stands between. */
     static boolean isFlightRecorder() {
-        return walk(new RecorderSearch());
+        return new RecorderSearch().walk();
     }
 
     /** Whether a module of the JDK, not the program, links native code. */
     static boolean isLinkedByTheJdk() {
-        return walk(new LinkSearch());
+        return new LinkSearch().walk();
     }
 
     /** Whether the {@code premain} of an agent runs that the launcher has named: that comes before the program. */
     static boolean isPremain() {
-        return walk(new PremainSearch());
+        return new PremainSearch().walk();
     }
 
     /** Whether it is the JDK itself that defines a class at run time. */
     static boolean isDefinedByTheJdk() {
-        return walk(new DefinerSearch());
+        return new DefinerSearch().walk();
     }
 
     /** Whether the JDK is about to put another file in the place of the one it removes. */
     static boolean isReplacing() {
-        return walk(new IdiomSearch());
+        return new IdiomSearch().walk();
     }
 
-    private static boolean walk(Function<Stream<StackWalker.StackFrame>, Boolean> search) {
-        return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk(search);
-    }
+    /** One look at the stack, from the hook outwards, until a frame decides or {@link #FRAMES} have been seen. */
+    private abstract static class Search implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        static final int ON = 0;
+        static final int YES = 1;
+        static final int NO = 2;
 
-    private static final class LoaderSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+        private final boolean otherwise;
+
+        /** @param otherwise the answer if no frame decides */
+        Search(boolean otherwise) {
+            this.otherwise = otherwise;
+        }
+
+        boolean walk() {
+            return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk(this);
+        }
+
         @Override
-        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
+        public final Boolean apply(Stream<StackWalker.StackFrame> frames) {
             Iterator<StackWalker.StackFrame> i = frames.iterator();
-            Module base = Object.class.getModule();
-            ClassLoader own = Causes.class.getClassLoader();
-            boolean inside = true;
             for (int n = 0; n < FRAMES && i.hasNext(); n++) {
-                Class<?> c = i.next().getDeclaringClass();
-                if (inside && c.getClassLoader() == own && c.getName().startsWith("dev.klock.agent.observe.")) {
-                    continue;
-                }
-                inside = false;
-                if (c.getModule() != base) {
-                    return Boolean.FALSE;
-                }
-                // or the enumeration it answers findResources with, which looks as it is asked for the next
-                if (c.getName().equals("jdk.internal.loader.BuiltinClassLoader") || c.getName().startsWith("jdk.internal.loader.BuiltinClassLoader$")
-                        || c.getName().startsWith("jdk.internal.loader.ClassLoaders")) {
-                    return Boolean.TRUE;
+                StackWalker.StackFrame frame = i.next();
+                int answer = look(frame, frame.getDeclaringClass());
+                if (answer != ON) {
+                    return answer == YES;
                 }
             }
-            return Boolean.FALSE;
+            return otherwise;
+        }
+
+        /** {@link #ON}, {@link #YES} or {@link #NO}. */
+        abstract int look(StackWalker.StackFrame frame, Class<?> c);
+
+        static boolean isOwn(Class<?> c) {
+            return c.getClassLoader() == Causes.class.getClassLoader();
+        }
+
+        static boolean isBase(Class<?> c) {
+            return c.getModule() == Object.class.getModule();
+        }
+
+        static int answer(boolean yes) {
+            return yes ? YES : NO;
         }
     }
 
-    private static final class MountSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+    private static final class LoaderSearch extends Search {
+        private boolean outside;
+
+        LoaderSearch() {
+            super(false);
+        }
+
         @Override
-        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
-            Iterator<StackWalker.StackFrame> i = frames.iterator();
-            Module base = Object.class.getModule();
-            ClassLoader own = Causes.class.getClassLoader();
-            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
-                Class<?> c = i.next().getDeclaringClass();
-                if (c.getClassLoader() == own) {
-                    continue;
-                }
-                if (c.getModule() != base) {
-                    return Boolean.FALSE;
-                }
-                if (c.getName().equals("sun.nio.fs.UnixFileSystem$FileStoreIterator")) {
-                    return Boolean.TRUE;
-                }
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            if (!outside && isOwn(c) && c.getName().startsWith("dev.klock.agent.observe.")) {
+                return ON;
             }
-            return Boolean.FALSE;
+            outside = true;
+            if (!isBase(c)) {
+                return NO;
+            }
+            // or the enumeration it answers findResources with, which looks as it is asked for the next
+            return c.getName().equals("jdk.internal.loader.BuiltinClassLoader") || c.getName().startsWith("jdk.internal.loader.BuiltinClassLoader$")
+                    || c.getName().startsWith("jdk.internal.loader.ClassLoaders") ? YES : ON;
         }
     }
 
-    private static final class RecorderSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+    private static final class MountSearch extends Search {
+        MountSearch() {
+            super(false);
+        }
+
         @Override
-        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
-            Iterator<StackWalker.StackFrame> i = frames.iterator();
-            Module base = Object.class.getModule();
-            ClassLoader own = Causes.class.getClassLoader();
-            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
-                Class<?> c = i.next().getDeclaringClass();
-                if (c.getClassLoader() == own || c.getModule() == base) {
-                    continue;
-                }
-                return c.getClassLoader() == null && "jdk.jfr".equals(c.getModule().getName())
-                        && c.getPackageName().startsWith("jdk.jfr.internal");
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            if (isOwn(c)) {
+                return ON;
             }
-            return Boolean.FALSE;
+            return !isBase(c) ? NO : c.getName().equals("sun.nio.fs.UnixFileSystem$FileStoreIterator") ? YES : ON;
         }
     }
 
-    private static final class LinkSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+    private static final class RecorderSearch extends Search {
+        RecorderSearch() {
+            super(false);
+        }
+
         @Override
-        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
-            Iterator<StackWalker.StackFrame> i = frames.iterator();
-            Module base = Object.class.getModule();
-            ClassLoader own = Causes.class.getClassLoader();
-            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
-                Class<?> c = i.next().getDeclaringClass();
-                if (c.getClassLoader() == own || c.getModule() == base && (c.getPackageName().startsWith("jdk.internal.foreign")
-                        || c.getPackageName().startsWith("java.lang") || c.getPackageName().startsWith("jdk.internal.loader")
-                        || c.getPackageName().startsWith("sun.nio.fs") || c.getPackageName().startsWith("java.util"))) {
-                    continue;
-                }
-                Module module = c.getModule();
-                return module.isNamed() && module.getLayer() == ModuleLayer.boot() && isOfTheJdk(module);
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            return isOwn(c) || isBase(c) ? ON
+                    : answer(c.getClassLoader() == null && "jdk.jfr".equals(c.getModule().getName()) && c.getPackageName().startsWith("jdk.jfr.internal"));
+        }
+    }
+
+    private static final class LinkSearch extends Search {
+        LinkSearch() {
+            super(false);
+        }
+
+        @Override
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            if (isOwn(c) || isBase(c) && (c.getPackageName().startsWith("jdk.internal.foreign")
+                    || c.getPackageName().startsWith("java.lang") || c.getPackageName().startsWith("jdk.internal.loader")
+                    || c.getPackageName().startsWith("sun.nio.fs") || c.getPackageName().startsWith("java.util"))) {
+                return ON;
             }
-            return Boolean.FALSE;
+            Module module = c.getModule();
+            return answer(module.isNamed() && module.getLayer() == ModuleLayer.boot() && isOfTheJdk(module));
         }
 
         /** By where it was found, since any module may be called java.something. */
@@ -159,65 +180,56 @@ final class Causes {
         }
     }
 
-    private static final class PremainSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+    private static final class PremainSearch extends Search {
+        PremainSearch() {
+            super(false);
+        }
+
         @Override
-        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
-            Iterator<StackWalker.StackFrame> i = frames.iterator();
-            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
-                StackWalker.StackFrame frame = i.next();
-                Class<?> c = frame.getDeclaringClass();
-                if (c.getClassLoader() == null && c.getName().equals("sun.instrument.InstrumentationImpl")
-                        && frame.getMethodName().equals("loadClassAndCallPremain")) {
-                    return Boolean.TRUE;
-                }
-            }
-            return Boolean.FALSE;
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            return c.getClassLoader() == null && c.getName().equals("sun.instrument.InstrumentationImpl")
+                    && frame.getMethodName().equals("loadClassAndCallPremain") ? YES : ON;
         }
     }
 
-    private static final class DefinerSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+    private static final class DefinerSearch extends Search {
+        DefinerSearch() {
+            super(true);
+        }
+
         @Override
-        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
-            Iterator<StackWalker.StackFrame> i = frames.iterator();
-            ClassLoader own = Causes.class.getClassLoader();
-            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
-                Class<?> c = i.next().getDeclaringClass();
-                // up to the one who calls Lookup.defineClass, from wherever it is called by reflection or handles
-                if (c.getClassLoader() == own || c.getName().equals("sun.nio.fs.KlockBridge") || c.getPackageName().equals("java.lang.invoke")
-                        || c.getPackageName().equals("java.lang.reflect") || c.getPackageName().equals("jdk.internal.reflect")) {
-                    continue;
-                }
-                return c.getModule().isNamed() && LinkSearch.isOfTheJdk(c.getModule());
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            // up to the one who calls Lookup.defineClass, from wherever it is called by reflection or handles
+            if (isOwn(c) || c.getName().equals("sun.nio.fs.KlockBridge") || c.getPackageName().equals("java.lang.invoke")
+                    || c.getPackageName().equals("java.lang.reflect") || c.getPackageName().equals("jdk.internal.reflect")) {
+                return ON;
             }
-            return Boolean.TRUE;
+            return answer(c.getModule().isNamed() && LinkSearch.isOfTheJdk(c.getModule()));
         }
     }
 
-    private static final class IdiomSearch implements Function<Stream<StackWalker.StackFrame>, Boolean> {
+    private static final class IdiomSearch extends Search {
+        IdiomSearch() {
+            super(false);
+        }
+
         @Override
-        public Boolean apply(Stream<StackWalker.StackFrame> frames) {
-            Iterator<StackWalker.StackFrame> i = frames.iterator();
-            ModuleLayer boot = ModuleLayer.boot();
-            ClassLoader own = Causes.class.getClassLoader();
-            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
-                StackWalker.StackFrame frame = i.next();
-                Class<?> c = frame.getDeclaringClass();
-                Module module = c.getModule();
-                if (c.getClassLoader() == own && c.getName().startsWith("dev.klock.agent.observe.")) {
-                    continue;
-                }
-                if (!module.isNamed() || module.getLayer() != boot) {
-                    // the program itself: what it deletes is not part of an idiom of the JDK
-                    return Boolean.FALSE;
-                }
-                for (int k = 0; k < REPLACE_IDIOMS.length; k++) {
-                    if (module.getName().equals(REPLACE_IDIOMS[k][0]) && c.getName().equals(REPLACE_IDIOMS[k][1])
-                            && frame.getMethodName().equals(REPLACE_IDIOMS[k][2])) {
-                        return Boolean.TRUE;
-                    }
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            Module module = c.getModule();
+            if (isOwn(c) && c.getName().startsWith("dev.klock.agent.observe.")) {
+                return ON;
+            }
+            if (!module.isNamed() || module.getLayer() != ModuleLayer.boot()) {
+                // the program itself: what it deletes is not part of an idiom of the JDK
+                return NO;
+            }
+            for (int k = 0; k < REPLACE_IDIOMS.length; k++) {
+                if (module.getName().equals(REPLACE_IDIOMS[k][0]) && c.getName().equals(REPLACE_IDIOMS[k][1])
+                        && frame.getMethodName().equals(REPLACE_IDIOMS[k][2])) {
+                    return YES;
                 }
             }
-            return Boolean.FALSE;
+            return ON;
         }
     }
 }

@@ -1172,4 +1172,48 @@ class BackupsTest {
         assertThat(a).hasContent("before");
         assertThat(fresh).doesNotExist();
     }
+
+    /** A directory goes and comes back; in between klock has looked below and found nothing there. */
+    @Test
+    @Tag("C32")
+    void rollback_ofWhatWentAndCameBackWithItsDirectory_isTheSessions() throws IOException {
+        Path above = Files.createDirectory(out.resolve("above"));
+        Path d = Files.createDirectory(above.resolve("d"));
+        Map<String, String> before = TreeListing.of(out);
+        work.symlink(d.resolve("link"), "somewhere");
+        work.mkdir(d.resolve("made"));
+        work.write(d.resolve("file"), "session");
+        work.rename(d, out.resolve("away"));
+        // a rename of the directory above that was refused
+        backups.imageTree(Work.name(above));
+        backups.left(Work.name(above));
+        work.rename(out.resolve("away"), d);
+        work.deleteTree(d);
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
+    /** The directory above is a link by now, and what the name leads to is another file. */
+    @Test
+    @Tag("C32")
+    void left_ofWhatLiesBehindALinkByNow_isNotLookedAtThroughIt() throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Path file = file("d/f", "original");
+        file("other/f", "theirs, a longer text");
+        Map<String, String> before = TreeListing.of(out);
+        work.write(file, "session");
+        work.rename(d, out.resolve("away"));
+        work.symlink(d, "other");
+        backups.imageTree(Work.name(out));
+        backups.left(Work.name(out));
+        crash();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
 }

@@ -41,15 +41,15 @@ class CompatibilityTest {
         List<DynamicTest> tests = new ArrayList<>();
         for (Jdk jdk : Jdks.all()) {
             tests.add(same("JaCoCo before klock", jdk, (child, dir) -> work(child, dir, "pool")
-                    .jvmBefore("-javaagent:" + JACOCO + "=destfile=" + dir.resolve("work/jacoco.exec"))));
+                    .jvmBefore("-javaagent:" + JACOCO + "=destfile=" + dir.resolve("jobs/jacoco.exec"))));
             tests.add(same("JaCoCo after klock", jdk, (child, dir) -> work(child, dir, "pool")
-                    .jvm("-javaagent:" + JACOCO + "=destfile=" + dir.resolve("work/jacoco.exec"))));
+                    .jvm("-javaagent:" + JACOCO + "=destfile=" + dir.resolve("jobs/jacoco.exec"))));
             tests.add(same("flight recorder", jdk, (child, dir) -> work(child, dir, "pool")
                     // the recorder keeps its repository in tmpdir, under a name made of time and process: declared with it
-                    .jvm("-Djava.io.tmpdir=" + dir.resolve("work"), "-Xlog:jfr+startup=off",
-                            "-XX:StartFlightRecording=filename=" + dir.resolve("work/run.jfr") + ",settings=profile")));
+                    .jvm("-Djava.io.tmpdir=" + dir.resolve("jobs"), "-Xlog:jfr+startup=off",
+                            "-XX:StartFlightRecording=filename=" + dir.resolve("jobs/run.jfr") + ",settings=profile")));
             tests.add(same("flight recorder with the repository it makes itself", jdk, (child, dir) -> work(child, dir, "pool")
-                    .jvm("-Xlog:jfr+startup=off", "-XX:StartFlightRecording=filename=" + dir.resolve("work/run.jfr") + ",settings=profile")));
+                    .jvm("-Xlog:jfr+startup=off", "-XX:StartFlightRecording=filename=" + dir.resolve("jobs/run.jfr") + ",settings=profile")));
             if (jdk.feature() >= 21) {
                 tests.add(same(TASKS + " virtual threads", jdk, (child, dir) -> work(child, dir, "virtual")));
             }
@@ -60,7 +60,7 @@ class CompatibilityTest {
     }
 
     private static Child work(Child child, Path directory, String threads) {
-        return child.main(FileWork.class, directory.resolve("work/files").toString(), Integer.toString(threads.equals("virtual") ? TASKS : 200), threads);
+        return child.main(FileWork.class, directory.resolve("jobs/files").toString(), Integer.toString(threads.equals("virtual") ? TASKS : 200), threads);
     }
 
     private DynamicTest same(String name, Jdk jdk, Subject subject) {
@@ -85,23 +85,23 @@ class CompatibilityTest {
     }
 
     private static long size(Outcome outcome, String made) throws IOException {
-        Path file = outcome.directory().resolve("work").resolve(made);
+        Path file = outcome.directory().resolve("jobs").resolve(made);
         return Files.exists(file) ? Files.size(file) : 0;
     }
 
     private Outcome run(String name, Jdk jdk, String mode, Subject subject) throws IOException {
         Path own = Files.createDirectories(directory.toRealPath().resolve(jdk.feature() + "-" + name.replace(' ', '-')));
-        Files.createDirectories(own.resolve("work/files"));
+        Files.createDirectories(own.resolve("jobs/files"));
         Child child = subject.set(Child.on(jdk).in(own), own);
         if (mode != null) {
             child.klock("mode=" + mode).manifest("""
                     ver: "1.0"
                     agent_id: compatible
                     scope:
-                      - MUTATES FILE:%1$s/work/**
-                      - PROVIDES FILE:%1$s/work/**
-                      - DELETES FILE:%1$s/work/**
-                      - RENAMES FILE:%1$s/work/**
+                      - MUTATES FILE:%1$s/jobs/**
+                      - PROVIDES FILE:%1$s/jobs/**
+                      - DELETES FILE:%1$s/jobs/**
+                      - RENAMES FILE:%1$s/jobs/**
                     """.formatted(own));
         }
         return child.run();
