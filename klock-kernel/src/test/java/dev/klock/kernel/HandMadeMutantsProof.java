@@ -40,7 +40,7 @@ class HandMadeMutantsProof {
             new Mutant("index: /d/* also meets /d/x/*", "LeaseIndex", "end >= length && form != CHILDREN && add(", "end >= length && add("),
             new Mutant("index: /d/* misses /d/x/**", "LeaseIndex", " || add(child, SUBTREE, mask, mine, place, what, found)) {", ") {"),
             new Mutant("index: own leases are in the way", "LeaseIndex", "if (c.session == mine || (", "if ((" ),
-            new Mutant("lease valid one millisecond too long", "Kernel", "s.add(claim);\n            timers.schedule(claim, claim.expiresAtMs);", "s.add(claim);\n            timers.schedule(claim, claim.expiresAtMs + 1);"),
+            new Mutant("lease valid one millisecond too long", "Kernel", "s.add(claim, roll);\n            timers.schedule(claim, claim.expiresAtMs);", "s.add(claim, roll);\n            timers.schedule(claim, claim.expiresAtMs + 1);"),
             new Mutant("grace one millisecond too long", "Kernel", "claim.state != LeaseState.GRACE && nowMs < graceEndMs", "claim.state != LeaseState.GRACE && nowMs <= graceEndMs"),
             new Mutant("heartbeat revives an expired lease", "Kernel", "if (isOver(claim)) {\n                    // past", "if (s != s) {\n                    // past"),
             new Mutant("anybody may release anybody's lease", "Kernel", "if (claim.session != s) {", "if (s != s) {"),
