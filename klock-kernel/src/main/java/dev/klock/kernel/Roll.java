@@ -3,9 +3,9 @@ package dev.klock.kernel;
 import java.util.Arrays;
 
 /**
- * Claims, waiting manifests and sessions by number; 0 is nobody. Lists of them are linked by these numbers and not by references: to
- * write a reference into an object that has grown old costs a fence and a card mark with G1, and a lease that comes and goes changes a
- * dozen links. So the one reference to a new claim is the one in here. Numbers are given again, the last first.
+ * Claims, waiting manifests and sessions by number; 0 is nobody. Lists of them are linked by these numbers and not by references, so that
+ * the one reference to a claim is the one in here: whoever keeps a {@link Lease}, and with it a claim that is over, keeps none of its
+ * former neighbours alive, and a change of links writes no reference into old objects. Numbers are given again, the last first.
  */
 final class Roll {
     private Timed[] things = new Timed[64];
