@@ -60,7 +60,7 @@ class HandMadeMutantsProof {
             new Mutant("registering again may make older", "Kernel", "if (c.priorityMs() < s.priorityMs) {", "if (c.priorityMs() < 0) {"),
             new Mutant("sessions that are over keep new ones out", "Kernel", "return sessions.size() - completed.size() - aborted.size();", "return sessions.size();"),
             new Mutant("a session that rolls back may be forgotten", "Kernel", "if (to.isTerminal() && s.leases == 0) {", "if (to.isTerminal()) {"),
-            new Mutant("those that ended well drive out those that did not", "Kernel", "s.state == LifeCycle.ABORTED ? aborted : completed;", "completed;"),
+            new Mutant("those that ended well drive out those that did not", "Kernel", "s.state() == LifeCycle.ABORTED ? aborted : completed;", "completed;"),
             new Mutant("a process from before the restart may speak", "Kernel", "if (c.epoch() < s.epoch) {", "if (c.epoch() < 0) {"),
             new Mutant("waits for the cap, whatever was asked", "Kernel", "nowMs + Math.min(c.waitMs(), Limits.MAX_WAIT_MS)", "nowMs + Limits.MAX_WAIT_MS"),
             new Mutant("last come, first served", "Kernel", "            return Long.compare(a.number, b.number);", "            return Long.compare(b.number, a.number);"),
