@@ -8,7 +8,12 @@ import java.util.List;
 final class Changes {
     private Change[] ring = new Change[0];
     private LeaseIndex.Space[] spaces = new LeaseIndex.Space[0];
+    private final Roll roll;
     private long total;
+
+    Changes(Roll roll) {
+        this.roll = roll;
+    }
 
     /** How many there have been. */
     long total() {
@@ -44,14 +49,14 @@ final class Changes {
         return news;
     }
 
-    private static boolean touches(Session s, Resource resource) {
+    private boolean touches(Session s, Resource resource) {
         for (Triple t : s.interest) {
             if (t.object().overlaps(resource)) {
                 return true;
             }
         }
-        for (Claim c = s.firstLease; c != null; c = c.nextOfSession) {
-            if (c.resource.overlaps(resource)) {
+        for (Claim c = roll.claim(s.firstLease); c != null; c = roll.claim(c.nextOfSession)) {
+            if (c.resource().overlaps(resource)) {
                 return true;
             }
         }

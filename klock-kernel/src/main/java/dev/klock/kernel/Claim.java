@@ -8,14 +8,11 @@ import dev.klock.resource.Resource;
  */
 final class Claim extends Timed {
     final Session session;
-    final Resource resource;
     Predicate predicate;
     /** The triple as declared. */
     final Triple triple;
     /** The waiting manifest; {@code null} once it is a lease. */
     Request request;
-    /** Which grant it came with, so that triples of one manifest on one resource find each other. */
-    long batch;
     /** The fencing token; 0 while waiting. */
     long number;
     LeaseState state;
@@ -23,24 +20,26 @@ final class Claim extends Timed {
     LeaseState before;
     long acquiredAtMs;
     long expiresAtMs;
-    long ttlMs;
+    int ttlMs;
 
-    /** Place in the index: the node, and the number by which its lists know this. */
+    /** Place in the index: the node, and the neighbours in the list it is in there. */
     int node;
 
-    int listed;
-    Claim previous;
-    Claim next;
+    int previous;
+    int next;
 
     /** Place among the session's leases, in the order of granting. */
-    Claim previousOfSession;
-    Claim nextOfSession;
+    int previousOfSession;
 
-    Claim(Session session, Triple triple, long batch) {
+    int nextOfSession;
+
+    Claim(Session session, Triple triple) {
         this.session = session;
         this.triple = triple;
-        this.resource = triple.object();
         this.predicate = triple.predicate();
-        this.batch = batch;
+    }
+
+    Resource resource() {
+        return triple.object();
     }
 }

@@ -52,24 +52,25 @@ public final class Kernel {
     private final boolean olderOvertake;
 
     private final LeaseIndex index;
-    private final LeaseTable leases = new LeaseTable();
+    private final Roll roll = new Roll();
+    private final LeaseTable leases = new LeaseTable(roll);
     private final TimerWheel timers;
     private final HashMap<SessionKey, Session> sessions = new HashMap<>();
     private final HashMap<String, LeaseIndex.Space> spaces = new HashMap<>();
     private final EndedSessions completed = new EndedSessions();
     private final EndedSessions aborted = new EndedSessions();
-    private Session lastUsed;
+    /** The session of the last command, by its number. */
+    private int lastUsed;
 
     private long nowMs;
     private long nextToken;
     private long lastRequest;
-    private long lastBatch;
 
     private Request firstWaiter;
     private Request lastWaiter;
     private int waiters;
 
-    private final Changes changes = new Changes();
+    private final Changes changes = new Changes(roll);
     private final HotSpots hotSpots;
     private int stale;
 
@@ -93,9 +94,9 @@ public final class Kernel {
         this.idPrefix = "lease_".concat(options.kernelId()).concat("_");
         this.rejudges = rejudges;
         this.olderOvertake = olderOvertake;
-        this.index = new LeaseIndex(options.hashSeed());
+        this.index = new LeaseIndex(roll, options.hashSeed());
         this.hotSpots = new HotSpots(options.hashSeed());
-        this.timers = new TimerWheel(startMs);
+        this.timers = new TimerWheel(roll, startMs);
         this.nowMs = startMs;
         this.nextToken = options.firstFencingToken();
     }
@@ -276,9 +277,9 @@ public final class Kernel {
                         "priority timestamp " + c.priorityMs() + " is older than the first one, " + s.priorityMs);
                 return;
             }
-            if (s.state.isTerminal()) {
+            if (s.state().isTerminal()) {
                 if (c.epoch() == s.epoch) {
-                    out.refuse(Refusal.Code.SESSION_ENDED, key + " is " + s.state + "; register it with a higher epoch");
+                    out.refuse(Refusal.Code.SESSION_ENDED, key + " is " + s.state() + "; register it with a higher epoch");
                     return;
                 }
                 if (s.held() > 0) {
@@ -315,7 +316,7 @@ public final class Kernel {
         out.session = s;
         out.priorityMs = s.priorityMs;
         emit(out, Event.Kind.SESSION_REGISTERED, s, List.of(), 0, List.of(), null);
-        if (c.resumed() && s.state == LifeCycle.PLANNING) {
+        if (c.resumed() && s.state() == LifeCycle.PLANNING) {
             s.suspended = true;
             move(s, LifeCycle.PAUSED, "resumed from a digest", out);
         }
@@ -339,6 +340,7 @@ public final class Kernel {
         space.sessions++;
         Session s = new Session(key, space, priorityMs, c.epoch(), c.rollsBack(), c.retries());
         sessions.put(key, s);
+        roll.add(s);
         timers.schedule(s, nowMs + Limits.SESSION_MEMORY_MS);
         return s;
     }
@@ -462,7 +464,7 @@ public final class Kernel {
         }
         ArrayList<Lease> done = new ArrayList<>();
         if (c.leases() == null) {
-            for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+            for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
                 if (claim.state == LeaseState.PENDING) {
                     done.add(activate(claim));
                 }
@@ -503,11 +505,11 @@ public final class Kernel {
         }
         ArrayList<Lease> done = new ArrayList<>(c.leases() == null ? s.leases : c.leases().length);
         if (c.leases() == null) {
-            if (s.state.isTerminal() && s.leases == 0) {
-                out.refuse(Refusal.Code.SESSION_ENDED, s.key + " is " + s.state);
+            if (s.state().isTerminal() && s.leases == 0) {
+                out.refuse(Refusal.Code.SESSION_ENDED, s.key + " is " + s.state());
                 return;
             }
-            for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+            for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
                 if (isOver(claim)) {
                     out.reject(claim.number, Refusal.Code.LEASE_GONE, "lease " + claim.number + " has expired; reconcile it");
                 } else {
@@ -573,7 +575,7 @@ public final class Kernel {
 
     private List<Lease> releaseAll(Session s) {
         ArrayList<Lease> done = new ArrayList<>(s.leases);
-        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+        for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             done.add(releaseOne(claim));
         }
         return done;
@@ -626,7 +628,7 @@ public final class Kernel {
         out.leases = done;
         s.restarting = false;
         boolean lost = false;
-        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+        for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             if (claim.state == LeaseState.GRACE) {
                 expire(claim, out);
                 lost = true;
@@ -674,7 +676,7 @@ public final class Kernel {
             return;
         }
         if (!s.suspended) {
-            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is not suspended; it is " + s.state);
+            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is not suspended; it is " + s.state());
             return;
         }
         s.suspended = false;
@@ -689,11 +691,11 @@ public final class Kernel {
 
     private void verify(Command.Verify c, Outcome out) {
         Session s = active(c.session(), out);
-        if (s == null || s.state == LifeCycle.VERIFYING) {
+        if (s == null || s.state() == LifeCycle.VERIFYING) {
             return;
         }
-        if (!s.state.mayBecome(LifeCycle.VERIFYING)) {
-            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is " + s.state + " and cannot be VERIFYING");
+        if (!s.state().mayBecome(LifeCycle.VERIFYING)) {
+            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is " + s.state() + " and cannot be VERIFYING");
             return;
         }
         move(s, LifeCycle.VERIFYING, null, out);
@@ -708,11 +710,11 @@ public final class Kernel {
             out.refuse(Refusal.Code.ROLLING_BACK, s.key + " has a rollback to finish");
             return;
         }
-        if (s.state == LifeCycle.EXECUTING) {
+        if (s.state() == LifeCycle.EXECUTING) {
             move(s, LifeCycle.VERIFYING, null, out);
         }
-        if (!s.state.mayBecome(LifeCycle.COMPLETED)) {
-            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is " + s.state + " and cannot be COMPLETED");
+        if (!s.state().mayBecome(LifeCycle.COMPLETED)) {
+            out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is " + s.state() + " and cannot be COMPLETED");
             return;
         }
         List<Lease> done = releaseAll(s);
@@ -744,7 +746,7 @@ public final class Kernel {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>(s.rollingBack);
-        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+        for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             if (isRollingBack(claim)) {
                 done.add(releaseOne(claim));
             }
@@ -807,12 +809,12 @@ public final class Kernel {
     }
 
     /** Whether a lease of the session itself excludes all that {@code predicate} on {@code resource} would exclude. */
-    private static boolean standsForAlready(Session s, Resource resource, Predicate predicate) {
+    private boolean standsForAlready(Session s, Resource resource, Predicate predicate) {
         int mask = ConflictMatrix.conflictMask(predicate);
-        for (Claim c = s.firstLease; c != null; c = c.nextOfSession) {
+        for (Claim c = roll.claim(s.firstLease); c != null; c = roll.claim(c.nextOfSession)) {
             if (c.state != LeaseState.LOCK_DELAY
                     && (mask & ~ConflictMatrix.conflictMask(c.predicate)) == 0
-                    && c.resource.covers(resource)) {
+                    && c.resource().covers(resource)) {
                 return true;
             }
         }
@@ -832,7 +834,7 @@ public final class Kernel {
                 c.session.key,
                 c.session.priorityMs,
                 c.predicate,
-                c.resource,
+                c.resource(),
                 c.number,
                 c.request == null ? c.dueMs : c.request.dueMs);
     }
@@ -857,7 +859,7 @@ public final class Kernel {
                 Claim gone = freed.get(i);
                 index.collect(
                         gone.session.space,
-                        gone.resource,
+                        gone.resource(),
                         ConflictMatrix.conflictMask(gone.predicate),
                         gone.session,
                         Long.MAX_VALUE,
@@ -900,13 +902,13 @@ public final class Kernel {
         boolean dies = false;
         for (Claim claim : r.claims) {
             int mask = ConflictMatrix.conflictMask(claim.predicate);
-            if (!index.mayConflict(s.space, claim.resource, mask)) {
+            if (!index.mayConflict(s.space, claim.resource(), mask)) {
                 continue;
             }
             found.clear();
             index.collect(
-                    s.space, claim.resource, mask, s, r.number, thorough ? LeaseIndex.ALL : LeaseIndex.FIRST_ONLY, found);
-            if (found.isEmpty() || thorough && standsForAlready(s, claim.resource, claim.predicate)) {
+                    s.space, claim.resource(), mask, s, r.number, thorough ? LeaseIndex.ALL : LeaseIndex.FIRST_ONLY, found);
+            if (found.isEmpty() || thorough && standsForAlready(s, claim.resource(), claim.predicate)) {
                 continue;
             }
             for (int i = 0; i < found.size(); i++) {
@@ -947,13 +949,13 @@ public final class Kernel {
             found.clear();
             index.collect(
                     r.session.space,
-                    claim.resource,
+                    claim.resource(),
                     ConflictMatrix.conflictMask(claim.predicate),
                     r.session,
                     r.number,
                     LeaseIndex.ALL,
                     found);
-            if (found.isEmpty() || standsForAlready(r.session, claim.resource, claim.predicate)) {
+            if (found.isEmpty() || standsForAlready(r.session, claim.resource(), claim.predicate)) {
                 continue;
             }
             found.sort(FIXED_ORDER);
@@ -969,13 +971,12 @@ public final class Kernel {
 
     /** Places the manifest's claims in the index, several triples on one resource as one claim (K1-16). */
     private Claim[] claims(Session s, List<Triple> triples, Request request) {
-        long batch = ++lastBatch;
         Claim[] claims = new Claim[triples.size()];
         int n = 0;
         for (int i = 0; i < claims.length; i++) {
             Triple t = triples.get(i);
             if (takesLease(t)) {
-                Claim claim = new Claim(s, t, batch);
+                Claim claim = new Claim(s, t);
                 claim.request = request;
                 if (index.insert(s.space, claim) == claim) {
                     claims[n++] = claim;
@@ -993,10 +994,10 @@ public final class Kernel {
             claim.number = nextToken++;
             claim.state = state;
             claim.acquiredAtMs = nowMs;
-            claim.ttlMs = ttlMs;
+            claim.ttlMs = (int) ttlMs;
             claim.expiresAtMs = nowMs + ttlMs;
             leases.put(claim);
-            s.add(claim);
+            s.add(claim, roll);
             timers.schedule(claim, claim.expiresAtMs);
             granted[i] = lease(claim, state);
         }
@@ -1008,7 +1009,9 @@ public final class Kernel {
         s.restarting = false;
         s.lostWhilePaused = false;
         s.grants++;
-        s.taken = List.of();
+        if (!s.taken.isEmpty()) {
+            s.taken = List.of();
+        }
         if (!s.suspended) {
             move(s, LifeCycle.ACQUIRING, null, out);
             if (s.pending == 0) {
@@ -1031,7 +1034,7 @@ public final class Kernel {
             found.clear();
             index.collect(
                     s.space,
-                    claim.resource,
+                    claim.resource(),
                     ConflictMatrix.conflictMask(claim.predicate),
                     s,
                     Long.MAX_VALUE,
@@ -1052,7 +1055,7 @@ public final class Kernel {
     }
 
     private void execute(Session s, Outcome out) {
-        if (s.state == LifeCycle.EXECUTING) {
+        if (s.state() == LifeCycle.EXECUTING) {
             return;
         }
         boolean paused = s.pausedSinceMs != Session.NOT_PAUSED;
@@ -1080,7 +1083,7 @@ public final class Kernel {
                         s.space, t.object(), Predicate.PROVIDES.bit(), s, Long.MAX_VALUE, LeaseIndex.HELD_ONLY, found);
                 for (int j = 0; j < found.size(); j++) {
                     Claim c = found.get(j);
-                    news.add(new Change(c.session.key, c.predicate, c.resource, nowMs));
+                    news.add(new Change(c.session.key, c.predicate, c.resource(), nowMs));
                 }
             }
         }
@@ -1100,6 +1103,7 @@ public final class Kernel {
         }
         lastWaiter = r;
         waiters++;
+        roll.add(r);
         timers.schedule(r, nowMs + Math.min(c.waitMs(), Limits.MAX_WAIT_MS));
         out.request = number;
         emit(out, Event.Kind.WAITING, s, List.of(), number, out.conflicts, null);
@@ -1109,6 +1113,7 @@ public final class Kernel {
     private void unqueue(Request r) {
         r.session.request = null;
         timers.cancel(r);
+        roll.remove(r);
         if (r.ahead == null) {
             firstWaiter = r.behind;
         } else {
@@ -1152,9 +1157,9 @@ public final class Kernel {
         }
     }
 
-    private static List<Triple> declared(Session s) {
+    private List<Triple> declared(Session s) {
         ArrayList<Triple> list = new ArrayList<>(s.leases);
-        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+        for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             if (claim.state != LeaseState.LOCK_DELAY && !isRollingBack(claim)) {
                 list.add(claim.triple);
             }
@@ -1172,7 +1177,7 @@ public final class Kernel {
         }
         ArrayList<Lease> back = new ArrayList<>();
         ArrayList<Lease> free = new ArrayList<>();
-        for (Claim claim = s.firstLease; claim != null; claim = claim.nextOfSession) {
+        for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             if (isRollingBack(claim) || claim.state == LeaseState.LOCK_DELAY) {
                 continue;
             }
@@ -1205,14 +1210,14 @@ public final class Kernel {
     /** A session that has lost its last lease is dead until it registers again: whatever it does now, it does without a lease. */
     private void afterLoss(Session s, String reason, Outcome out) {
         s.lostWhilePaused = s.pausedSinceMs != Session.NOT_PAUSED;
-        if (s.state.isTerminal()) {
+        if (s.state().isTerminal()) {
             return;
         }
         if (s.held() > 0) {
             settleState(s, out);
             return;
         }
-        if (s.state == LifeCycle.PAUSED && s.request == null && s.restarting) {
+        if (s.state() == LifeCycle.PAUSED && s.request == null && s.restarting) {
             // died before and means to come back
             return;
         }
@@ -1233,16 +1238,16 @@ public final class Kernel {
     private void take(Claim claim) {
         Session s = claim.session;
         if (stale > 0 && ConflictMatrix.writes(claim.predicate) && claim.state != LeaseState.PENDING && !isRollingBack(claim)) {
-            changes.add(new Change(s.key, claim.predicate, claim.resource, nowMs), s.space);
+            changes.add(new Change(s.key, claim.predicate, claim.resource(), nowMs), s.space);
         }
         if (claim.state == LeaseState.PENDING) {
             s.pending--;
         }
+        timers.cancel(claim);
+        s.remove(claim, roll);
         leases.remove(claim);
         index.remove(claim);
-        timers.cancel(claim);
-        s.remove(claim);
-        if (s.leases == 0 && s.state.isTerminal()) {
+        if (s.leases == 0 && s.state().isTerminal()) {
             ended(s);
         }
         if (waiters > 0) {
@@ -1253,23 +1258,23 @@ public final class Kernel {
     /** The state that follows from the leases, once some were confirmed or given back. */
     private void settleState(Session s, Outcome out) {
         if (s.held() == 0) {
-            if (s.state == LifeCycle.EXECUTING || s.state == LifeCycle.ACQUIRING) {
+            if (s.state() == LifeCycle.EXECUTING || s.state() == LifeCycle.ACQUIRING) {
                 move(s, LifeCycle.PLANNING, null, out);
             }
-        } else if (s.state == LifeCycle.ACQUIRING && s.pending == 0 && !s.lostWhilePaused) {
+        } else if (s.state() == LifeCycle.ACQUIRING && s.pending == 0 && !s.lostWhilePaused) {
             execute(s, out);
         }
     }
 
     private void move(Session s, LifeCycle to, String reason, Outcome out) {
-        LifeCycle from = s.state;
+        LifeCycle from = s.state();
         if (from == to) {
             return;
         }
         if (!from.mayBecome(to)) {
             throw new IllegalStateException(s.key + " cannot go from " + from + " to " + to);
         }
-        s.state = to;
+        s.state(to);
         if ((to == LifeCycle.PAUSED || to.isTerminal()) && from != LifeCycle.PAUSED) {
             s.phase = from;
         }
@@ -1294,7 +1299,7 @@ public final class Kernel {
      * back: ABORTED and COMPLETED ones are counted apart.
      */
     private void ended(Session s) {
-        EndedSessions kind = s.state == LifeCycle.ABORTED ? aborted : completed;
+        EndedSessions kind = s.state() == LifeCycle.ABORTED ? aborted : completed;
         kind.add(s);
         if (kind.size() > Limits.MAX_ENDED_SESSIONS) {
             remove(kind.oldest());
@@ -1315,9 +1320,10 @@ public final class Kernel {
         if (s.ended != null) {
             s.ended.remove(s);
         }
-        if (lastUsed == s) {
-            lastUsed = null;
+        if (lastUsed == s.id) {
+            lastUsed = 0;
         }
+        roll.remove(s);
         if (s.pausedSinceMs != Session.NOT_PAUSED) {
             stale--;
         }
@@ -1327,14 +1333,14 @@ public final class Kernel {
     }
 
     private Session known(SessionKey key, Outcome out) {
-        Session s = lastUsed;
+        Session s = (Session) roll.get(lastUsed);
         if (s == null || !s.key.equals(key)) {
             s = key == null ? null : sessions.get(key);
             if (s == null) {
                 out.refuse(Refusal.Code.UNKNOWN_SESSION, "no session " + key + " is registered");
                 return null;
             }
-            lastUsed = s;
+            lastUsed = s.id;
         }
         s.lastSeenMs = nowMs;
         out.session = s;
@@ -1343,8 +1349,8 @@ public final class Kernel {
 
     private Session active(SessionKey key, Outcome out) {
         Session s = known(key, out);
-        if (s != null && s.state.isTerminal()) {
-            out.refuse(Refusal.Code.SESSION_ENDED, key + " is " + s.state + "; register it with a higher epoch");
+        if (s != null && s.state().isTerminal()) {
+            out.refuse(Refusal.Code.SESSION_ENDED, key + " is " + s.state() + "; register it with a higher epoch");
             return null;
         }
         return s;
@@ -1465,7 +1471,7 @@ public final class Kernel {
     /** The session's state, or {@code null} if it is not known. */
     public LifeCycle state(SessionKey session) {
         Session s = sessions.get(session);
-        return s == null ? null : s.state;
+        return s == null ? null : s.state();
     }
 
     /** The session's live leases in the order they were given; empty if it has none or is not known. */
@@ -1473,7 +1479,7 @@ public final class Kernel {
         ArrayList<Lease> list = new ArrayList<>();
         Session s = sessions.get(session);
         if (s != null) {
-            for (Claim c = s.firstLease; c != null; c = c.nextOfSession) {
+            for (Claim c = roll.claim(s.firstLease); c != null; c = roll.claim(c.nextOfSession)) {
                 list.add(lease(c, c.state));
             }
         }
@@ -1569,7 +1575,7 @@ public final class Kernel {
     }
 
     private SessionView view(Session s, int place) {
-        LifeCycle phase = s.state == LifeCycle.PAUSED || s.state.isTerminal() ? s.phase : s.state;
+        LifeCycle phase = s.state() == LifeCycle.PAUSED || s.state().isTerminal() ? s.phase : s.state();
         LinkedHashSet<Triple> pending = new LinkedHashSet<>(declared(s));
         pending.addAll(s.taken);
         if (phase == LifeCycle.ACQUIRING) {
@@ -1587,7 +1593,7 @@ public final class Kernel {
                 s.key,
                 s.priorityMs,
                 s.epoch,
-                s.state,
+                s.state(),
                 phase,
                 s.suspended,
                 s.restarting,
@@ -1624,7 +1630,7 @@ public final class Kernel {
     private static final class FixedOrder implements Comparator<Claim> {
         @Override
         public int compare(Claim a, Claim b) {
-            int c = a.resource.compareTo(b.resource);
+            int c = a.resource().compareTo(b.resource());
             if (c == 0) {
                 c = a.predicate.compareTo(b.predicate);
             }

@@ -8,47 +8,39 @@ import dev.klock.resource.Resource;
  */
 public final class Lease {
     private final String idPrefix;
-    private final long fencingToken;
-    private final SessionKey session;
-    private final Predicate predicate;
-    private final Resource resource;
+    /** For what does not change once it is granted, and only for that: the rest is copied, as the claim is the kernel's own. */
+    private final Claim claim;
+
     private final LeaseState state;
-    private final long acquiredAtMs;
     private final long expiresAtMs;
-    private final long ttlMs;
 
     Lease(String idPrefix, Claim claim, LeaseState state) {
         this.idPrefix = idPrefix;
-        this.fencingToken = claim.number;
-        this.session = claim.session.key;
-        this.predicate = claim.predicate;
-        this.resource = claim.resource;
+        this.claim = claim;
         this.state = state;
-        this.acquiredAtMs = claim.acquiredAtMs;
         this.expiresAtMs = claim.expiresAtMs;
-        this.ttlMs = claim.ttlMs;
     }
 
     /** Its name on the wire: never given twice, also by kernels that follow each other if each has its own id. */
     public String id() {
-        return idPrefix.concat(Long.toString(fencingToken));
+        return idPrefix.concat(Long.toString(claim.number));
     }
 
     /** A number that only rises with every grant of the kernel, and therefore on every resource; it is the lease's key in commands. */
     public long fencingToken() {
-        return fencingToken;
+        return claim.number;
     }
 
     public SessionKey session() {
-        return session;
+        return claim.session.key;
     }
 
     public Predicate predicate() {
-        return predicate;
+        return claim.predicate;
     }
 
     public Resource resource() {
-        return resource;
+        return claim.resource();
     }
 
     public LeaseState state() {
@@ -57,7 +49,7 @@ public final class Lease {
 
     /** When it was granted, milliseconds on the kernel's clock. */
     public long acquiredAtMs() {
-        return acquiredAtMs;
+        return claim.acquiredAtMs;
     }
 
     /** The first moment at which it is no longer valid (C27), milliseconds on the kernel's clock. */
@@ -67,11 +59,11 @@ public final class Lease {
 
     /** How long each heartbeat makes it last, milliseconds; what was granted, which may be less than what was asked for (C28). */
     public long ttlMs() {
-        return ttlMs;
+        return claim.ttlMs;
     }
 
     @Override
     public String toString() {
-        return id() + " " + state + " " + predicate + " " + resource + " " + session;
+        return id() + " " + state + " " + claim.predicate + " " + claim.resource() + " " + claim.session.key;
     }
 }

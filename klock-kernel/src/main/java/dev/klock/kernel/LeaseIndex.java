@@ -137,6 +137,7 @@ final class LeaseIndex {
     private final int seed;
     private final long longSeed;
     private final Slab slab = new Slab(units());
+    private final Roll roll;
 
     /** Paths that hold the long names, by the numbers that nodes have for them. */
     private String[] texts = new String[16];
@@ -144,13 +145,6 @@ final class LeaseIndex {
     private int[] freeTexts = new int[16];
     private int freeTextCount;
     private int usedTexts;
-
-    /** All claims by the number that lists know them by. */
-    private Claim[] claims = new Claim[64];
-
-    private int[] freeClaims = new int[64];
-    private int freeClaimCount;
-    private int usedClaims = 1;
 
     private int nodeCount;
 
@@ -173,7 +167,9 @@ final class LeaseIndex {
     private long first;
     private long second;
 
-    LeaseIndex(int seed) {
+    /** @param roll where claims get their numbers while they are in here */
+    LeaseIndex(Roll roll, int seed) {
+        this.roll = roll;
         this.seed = seed | 1;
         this.longSeed = seed * 0x9E3779B97F4A7C15L;
     }
@@ -487,7 +483,7 @@ final class LeaseIndex {
     private boolean add(int node, int form, int mask, Session mine, long place, int what, ArrayList<Claim> found) {
         int hits = field(node, OWN) >> form & mask;
         for (; hits != 0; hits &= hits - 1) {
-            for (Claim c = head(node, form, Integer.numberOfTrailingZeros(hits)); c != null; c = c.next) {
+            for (Claim c = head(node, form, Integer.numberOfTrailingZeros(hits)); c != null; c = roll.claim(c.next)) {
                 if (c.session == mine || (c.request == null ? (what & QUEUED_ONLY) != 0 : c.request.number > place || (what & HELD_ONLY) != 0)) {
                     continue;
                 }
@@ -507,15 +503,15 @@ final class LeaseIndex {
     /** The first claim of a list, or {@code null}. */
     private Claim head(int node, int form, int predicate) {
         int list = field(node, listOf(form));
-        return list == NONE ? null : claims[slab.chunk(list)[Slab.at(list) + predicate]];
+        return list == NONE ? null : roll.claim(slab.chunk(list)[Slab.at(list) + predicate]);
     }
 
     /**
-     * Places {@code claim}. If a claim of the same session and batch is already on the same resource, that one is made the severest of
+     * Places {@code claim}. If a claim of the same manifest is already on the same resource, that one is made the severest of
      * both instead (K1-16) and returned.
      */
     Claim insert(Space space, Claim claim) {
-        Resource resource = claim.resource;
+        Resource resource = claim.resource();
         String path = resource.path();
         int root = root(space, resource.scheme(), true);
         int node = root;
@@ -542,9 +538,9 @@ final class LeaseIndex {
         }
         int form = form(resource);
         for (int hits = field(node, OWN) >> form & ANY; hits != 0; hits &= hits - 1) {
-            // the newest is first in its list, so a claim of this batch can only be there
+            // the newest is first in its list, and what a session has there without a number is of the manifest that is being placed
             Claim twin = head(node, form, Integer.numberOfTrailingZeros(hits));
-            if (twin.batch == claim.batch && twin.session == claim.session) {
+            if (twin.session == claim.session && twin.number == 0) {
                 Predicate severest = ConflictMatrix.severest(twin.predicate, claim.predicate);
                 if (severest != twin.predicate) {
                     unlink(twin, form);
@@ -554,18 +550,9 @@ final class LeaseIndex {
                 return twin;
             }
         }
-        number(claim);
+        roll.add(claim);
         link(claim, node, form);
         return claim;
-    }
-
-    private void number(Claim claim) {
-        int id = freeClaimCount == 0 ? usedClaims++ : freeClaims[--freeClaimCount];
-        if (id == claims.length) {
-            claims = Arrays.copyOf(claims, id * 2);
-        }
-        claims[id] = claim;
-        claim.listed = id;
     }
 
     private void link(Claim claim, int node, int form) {
@@ -580,15 +567,14 @@ final class LeaseIndex {
         int[] heads = slab.chunk(list);
         int headAt = Slab.at(list) + predicate;
         int head = heads[headAt];
-        heads[headAt] = claim.listed;
+        heads[headAt] = claim.id;
         claim.node = node;
-        claim.previous = null;
+        claim.previous = NONE;
+        claim.next = head;
         if (head != NONE) {
-            claim.next = claims[head];
-            claim.next.previous = claim;
+            roll.claim(head).previous = claim.id;
             return;
         }
-        claim.next = null;
         int own = n[at + OWN];
         n[at + OWN] = own | 1 << form + predicate;
         int parent = n[at + PARENT];
@@ -625,20 +611,18 @@ final class LeaseIndex {
         int[] n = slab.chunk(node);
         int at = Slab.at(node);
         int predicate = claim.predicate.ordinal();
-        Claim next = claim.next;
-        Claim previous = claim.previous;
-        claim.previous = null;
-        claim.next = null;
-        if (next != null) {
-            next.previous = previous;
+        int next = claim.next;
+        int previous = claim.previous;
+        if (next != NONE) {
+            roll.claim(next).previous = previous;
         }
-        if (previous != null) {
-            previous.next = next;
+        if (previous != NONE) {
+            roll.claim(previous).next = next;
             return;
         }
         int list = n[at + listOf(form)];
-        slab.chunk(list)[Slab.at(list) + predicate] = next == null ? NONE : next.listed;
-        if (next != null) {
+        slab.chunk(list)[Slab.at(list) + predicate] = next;
+        if (next != NONE) {
             return;
         }
         int own = n[at + OWN] & ~(1 << form + predicate);
@@ -684,15 +668,11 @@ final class LeaseIndex {
         }
     }
 
-    /** Takes {@code claim} out, and the nodes that only it needed. */
+    /** Takes {@code claim} out, and the nodes that only it needed; it has no number any more. */
     void remove(Claim claim) {
         int node = claim.node;
-        unlink(claim, form(claim.resource));
-        claims[claim.listed] = null;
-        if (freeClaimCount == freeClaims.length) {
-            freeClaims = Arrays.copyOf(freeClaims, freeClaimCount * 2);
-        }
-        freeClaims[freeClaimCount++] = claim.listed;
+        unlink(claim, form(claim.resource()));
+        roll.remove(claim);
         while (true) {
             int[] n = slab.chunk(node);
             int at = Slab.at(node);

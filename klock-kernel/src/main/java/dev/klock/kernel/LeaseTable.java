@@ -12,7 +12,8 @@ final class LeaseTable {
 
     private static final class Page {
         final long number;
-        final Claim[] claims = new Claim[PAGE];
+        /** By their numbers in the {@link Roll}. */
+        final int[] claims = new int[PAGE];
         int live;
 
         Page(long number) {
@@ -20,12 +21,17 @@ final class LeaseTable {
         }
     }
 
+    private final Roll roll;
     private Page[] pages = new Page[16];
     private int shift = 60;
     private int pageCount;
     /** Where the newest lease went; the one page that may be empty. */
     private Page last;
     private int size;
+
+    LeaseTable(Roll roll) {
+        this.roll = roll;
+    }
 
     int size() {
         return size;
@@ -34,7 +40,7 @@ final class LeaseTable {
     /** The lease, or {@code null}. */
     Claim get(long number) {
         Page page = page(number >> PAGE_BITS);
-        return page == null ? null : page.claims[(int) number & PAGE - 1];
+        return page == null ? null : roll.claim(page.claims[(int) number & PAGE - 1]);
     }
 
     private Page page(long number) {
@@ -68,14 +74,14 @@ final class LeaseTable {
             }
             last = page;
         }
-        page.claims[(int) claim.number & PAGE - 1] = claim;
+        page.claims[(int) claim.number & PAGE - 1] = claim.id;
         page.live++;
         size++;
     }
 
     void remove(Claim claim) {
         Page page = page(claim.number >> PAGE_BITS);
-        page.claims[(int) claim.number & PAGE - 1] = null;
+        page.claims[(int) claim.number & PAGE - 1] = 0;
         size--;
         if (--page.live == 0 && page != last) {
             drop(page);

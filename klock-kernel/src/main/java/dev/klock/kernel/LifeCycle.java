@@ -28,6 +28,13 @@ public enum LifeCycle {
         0, // ABORTED
     };
 
+    private static final LifeCycle[] ALL = values();
+
+    /** The state with that ordinal. */
+    static LifeCycle of(int ordinal) {
+        return ALL[ordinal];
+    }
+
     private static int bits(LifeCycle... states) {
         int bits = 0;
         for (LifeCycle s : states) {

@@ -14,7 +14,9 @@ final class Session extends Timed implements Comparable<Session> {
     final boolean rollsBack;
     final boolean retries;
     long epoch;
-    LifeCycle state = LifeCycle.PLANNING;
+    /** A number and no reference, since each grant and release changes it: see {@link Roll}. */
+    private byte state = (byte) LifeCycle.PLANNING.ordinal();
+
     /** An operator's pause, or a resumed session that was not re-validated yet: nothing is granted on request (C4). */
     boolean suspended;
     /** DIE_RESTART of K3-6: its leases get the grace of C25. */
@@ -22,8 +24,10 @@ final class Session extends Timed implements Comparable<Session> {
     long lastSeenMs;
 
     Request request;
-    Claim firstLease;
-    Claim lastLease;
+    /** Its leases in the order of granting, by their numbers in the {@link Roll}. */
+    int firstLease;
+
+    int lastLease;
     int leases;
     int rollingBack;
     int pending;
@@ -77,6 +81,14 @@ final class Session extends Timed implements Comparable<Session> {
         return c == 0 ? key.sessionId().compareTo(other.key.sessionId()) : c;
     }
 
+    LifeCycle state() {
+        return LifeCycle.of(state);
+    }
+
+    void state(LifeCycle to) {
+        state = (byte) to.ordinal();
+    }
+
     /** How many leases it may still act under or has to roll back: all but those that only block. */
     int held() {
         return leases - delayed;
@@ -90,27 +102,27 @@ final class Session extends Timed implements Comparable<Session> {
         expiries = before.expiries;
     }
 
-    void add(Claim lease) {
+    void add(Claim lease, Roll roll) {
         lease.previousOfSession = lastLease;
-        if (lastLease == null) {
-            firstLease = lease;
+        if (lastLease == 0) {
+            firstLease = lease.id;
         } else {
-            lastLease.nextOfSession = lease;
+            roll.claim(lastLease).nextOfSession = lease.id;
         }
-        lastLease = lease;
+        lastLease = lease.id;
         leases++;
     }
 
-    void remove(Claim lease) {
-        if (lease.previousOfSession == null) {
+    void remove(Claim lease, Roll roll) {
+        if (lease.previousOfSession == 0) {
             firstLease = lease.nextOfSession;
         } else {
-            lease.previousOfSession.nextOfSession = lease.nextOfSession;
+            roll.claim(lease.previousOfSession).nextOfSession = lease.nextOfSession;
         }
-        if (lease.nextOfSession == null) {
+        if (lease.nextOfSession == 0) {
             lastLease = lease.previousOfSession;
         } else {
-            lease.nextOfSession.previousOfSession = lease.previousOfSession;
+            roll.claim(lease.nextOfSession).previousOfSession = lease.previousOfSession;
         }
         // nextOfSession stays: a loop over the leases may stand on this one
         leases--;

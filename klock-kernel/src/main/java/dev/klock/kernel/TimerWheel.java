@@ -13,8 +13,9 @@ final class TimerWheel {
     private static final int FINE = 1 << FINE_BITS;
     private static final int COARSE = 1 << 10;
 
-    private final Timed[] first = new Timed[FINE + COARSE];
-    private final Timed[] last = new Timed[FINE + COARSE];
+    private final Roll roll;
+    private final int[] first = new int[FINE + COARSE];
+    private final int[] last = new int[FINE + COARSE];
     /** Which slots are not empty: one bit each. */
     private final long[] occupied = new long[(FINE + COARSE) / Long.SIZE];
 
@@ -23,7 +24,9 @@ final class TimerWheel {
     private int size;
     private int fineSize;
 
-    TimerWheel(long startMs) {
+    /** @param roll where everything that is scheduled has its number */
+    TimerWheel(Roll roll, long startMs) {
+        this.roll = roll;
         cursor = startMs;
     }
 
@@ -51,15 +54,15 @@ final class TimerWheel {
             slot = FINE + (int) (Math.min(window, current + COARSE - 1) & COARSE - 1);
         }
         t.slot = slot;
-        t.later = null;
+        t.later = 0;
         t.earlier = last[slot];
-        if (t.earlier == null) {
-            first[slot] = t;
+        if (t.earlier == 0) {
+            first[slot] = t.id;
             occupied[slot >> 6] |= 1L << slot;
         } else {
-            t.earlier.later = t;
+            roll.get(t.earlier).later = t.id;
         }
-        last[slot] = t;
+        last[slot] = t.id;
     }
 
     void cancel(Timed t) {
@@ -71,24 +74,24 @@ final class TimerWheel {
 
     private void unlink(Timed t) {
         int slot = t.slot;
-        if (t.earlier == null) {
+        if (t.earlier == 0) {
             first[slot] = t.later;
-            if (t.later == null) {
+            if (t.later == 0) {
                 occupied[slot >> 6] &= ~(1L << slot);
             }
         } else {
-            t.earlier.later = t.later;
+            roll.get(t.earlier).later = t.later;
         }
-        if (t.later == null) {
+        if (t.later == 0) {
             last[slot] = t.earlier;
         } else {
-            t.later.earlier = t.earlier;
+            roll.get(t.later).earlier = t.earlier;
         }
         if (slot < FINE) {
             fineSize--;
         }
-        t.earlier = null;
-        t.later = null;
+        t.earlier = 0;
+        t.later = 0;
         t.slot = Timed.UNSCHEDULED;
     }
 
@@ -117,7 +120,7 @@ final class TimerWheel {
                 enterWindow();
                 continue;
             }
-            Timed t = first[(int) (cursor & FINE - 1)];
+            Timed t = roll.get(first[(int) (cursor & FINE - 1)]);
             if (t != null) {
                 unlink(t);
                 size--;
@@ -132,12 +135,12 @@ final class TimerWheel {
     /** Spreads the coarse slot of the half second that has just begun over the fine ring. */
     private void enterWindow() {
         int slot = FINE + (int) (cursor >> FINE_BITS & COARSE - 1);
-        Timed t = first[slot];
-        first[slot] = null;
-        last[slot] = null;
+        Timed t = roll.get(first[slot]);
+        first[slot] = 0;
+        last[slot] = 0;
         occupied[slot >> 6] &= ~(1L << slot);
         while (t != null) {
-            Timed next = t.later;
+            Timed next = roll.get(t.later);
             append(t);
             t = next;
         }

@@ -17,7 +17,7 @@ import java.util.List;
  * table at each component's end; the first miss ends it, since no node can lie below one that is missing. Only the deepest hit is
  * compared as text: if it is the true prefix, so are all above it; if it is not (two paths with one hash), an exact walk decides.
  * The cost grows with the depth that lines declare, not with their number. What a lookup reads is kept in few flat arrays, because
- * with many lines each step from object to object is a wait for memory.
+ * with many lines each step from object to object is a wait for memory: a table's entry is the node itself, with its hash in front.
  *
  * <p>The order of lines never matters to what is allowed (J08, D19), only to which of several equal lines is named. Of several lines
  * that allow, the one that names the attempted predicate itself is reported before one that implies it, then the most specific, then
@@ -37,22 +37,27 @@ public final class Scope {
     static final long HASH_SEED = 0x9E3779B97F4A7C15L;
     private static final long HASH_FACTOR = 0x100000001B3L;
 
-    /** Ints of a node's row in {@link #rows}, and what they hold: its path's place in {@link #texts} and its three grants. */
-    static final int ROW = 5;
+    /**
+     * Ints of a node's row in {@link #rows}, and what they hold: its path's length, which is 0 in an empty row, its hash, the path's
+     * place in {@link #texts}, and its three grants.
+     */
+    static final int ROW = 8;
     static final int LENGTH = 0;
-    static final int OFFSET = 1;
-    static final int SELF = 2;
-    static final int CHILD = 3;
-    static final int DEEPER = 4;
+    static final int HASH = 1;
+    static final int OFFSET = 3;
+    static final int SELF = 4;
+    static final int CHILD = 5;
+    static final int DEEPER = 6;
     static final int ABSENT = -1;
+    /** More rows than the processor's inner caches hold: then a path is first looked for as a whole, which is one place in memory. */
+    private static final int MANY = 1 << 14;
+    /** So that their number of ints is one. */
+    static final int MAX_ROWS = 1 << 27;
 
-    /** A table entry holds a hash's upper bits and, below them, the node's number from 1; 0 is an empty slot. */
-    static final long HASH_BITS = -1L << 24;
-
-    /** Open addressing, at least half empty. */
-    private final long[] table;
-    private final int mask;
+    /** A hash table of nodes: open addressing, at least half empty. */
     private final int[] rows;
+
+    private final int mask;
     private final String texts;
     /** The row of {@code /}; {@link #ABSENT} without FILE lines. */
     private final int root;
@@ -70,9 +75,8 @@ public final class Scope {
         denies = builder.denies.toArray(new Rule[0]);
         ScopeCompiler compiler = new ScopeCompiler();
         compiler.compile(allows, denies);
-        table = compiler.entries;
-        mask = table.length - 1;
         rows = compiler.rows;
+        mask = rows.length / ROW - 1;
         texts = compiler.texts;
         root = compiler.root;
         nothing = compiler.nothing;
@@ -157,6 +161,12 @@ public final class Scope {
         if (length == 1) {
             return rows[root + SELF];
         }
+        if (mask > MANY) {
+            int row = whole(path);
+            if (row != ABSENT) {
+                return rows[row + SELF];
+            }
+        }
         long hash = HASH_SEED;
         int row = ABSENT;
         int end = 0;
@@ -184,6 +194,17 @@ public final class Scope {
             return fileIndexExactly(path);
         }
         return rows[row + (end == length ? SELF : i == length ? CHILD : DEEPER)];
+    }
+
+    /** The row of the node whose path {@code path} is, if there is one and no other has its hash. */
+    private int whole(String path) {
+        int length = path.length();
+        long hash = HASH_SEED;
+        for (int i = 0; i < length; i++) {
+            hash = mix(hash, path.charAt(i));
+        }
+        int row = probe(hash);
+        return row != ABSENT && rows[row + LENGTH] == length && path.regionMatches(0, texts, rows[row + OFFSET], length) ? row : ABSENT;
     }
 
     /** {@link #fileIndex} that compares every prefix as text. {@code path} is not {@code /}, and there are FILE lines. */
@@ -216,13 +237,13 @@ public final class Scope {
         return (int) (hash ^ (hash >>> 32));
     }
 
-    /** The row of the first node whose hash has these upper bits. */
+    /** The row of the first node with this hash. */
     private int probe(long hash) {
         int slot = fold(hash) & mask;
-        long entry;
-        while ((entry = table[slot]) != 0) {
-            if (((entry ^ hash) & HASH_BITS) == 0) {
-                return row(entry);
+        int row;
+        while (rows[(row = slot * ROW) + LENGTH] != 0) {
+            if (rows[row + HASH] == (int) hash && rows[row + HASH + 1] == (int) (hash >>> 32)) {
+                return row;
             }
             slot = (slot + 1) & mask;
         }
@@ -232,19 +253,14 @@ public final class Scope {
     /** The row of the node whose path is the first {@code length} characters of {@code path}. */
     private int find(String path, int length, long hash) {
         int slot = fold(hash) & mask;
-        long entry;
-        while ((entry = table[slot]) != 0) {
-            int row = row(entry);
+        int row;
+        while (rows[(row = slot * ROW) + LENGTH] != 0) {
             if (rows[row + LENGTH] == length && path.regionMatches(0, texts, rows[row + OFFSET], length)) {
                 return row;
             }
             slot = (slot + 1) & mask;
         }
         return ABSENT;
-    }
-
-    private static int row(long entry) {
-        return ((int) (entry & ~HASH_BITS) - 1) * ROW;
     }
 
     /**

@@ -28,7 +28,6 @@ final class ScopeCompiler {
     /** The grant of a resource no line speaks of. */
     final int nothing = add(EMPTY, false);
     final HashMap<String, HashMap<String, Integer>> others = new HashMap<>();
-    long[] entries;
     int[] rows;
     String texts = "";
     int root = Scope.ABSENT;
@@ -220,12 +219,11 @@ final class ScopeCompiler {
     }
 
     private void fillTables() {
-        if (count >= ~Scope.HASH_BITS) {
+        int size = Integer.highestOneBit(Math.max(4, count) * 4 - 1);
+        if (count > Scope.MAX_ROWS / 4) {
             throw new IllegalArgumentException(count + " declared paths and directories above them");
         }
-        int size = Integer.highestOneBit(Math.max(4, count) * 4 - 1);
-        entries = new long[size];
-        rows = new int[count * Scope.ROW];
+        rows = new int[size * Scope.ROW];
         StringBuilder text = new StringBuilder();
         // from the deepest up: a directory's path is the beginning of the path of what is in it
         for (int i = count - 1; i >= 0; i--) {
@@ -238,12 +236,13 @@ final class ScopeCompiler {
                 }
             }
             int slot = Scope.fold(node.hash) & (size - 1);
-            while (entries[slot] != 0) {
+            while (rows[slot * Scope.ROW + Scope.LENGTH] != 0) {
                 slot = (slot + 1) & (size - 1);
             }
-            entries[slot] = (node.hash & Scope.HASH_BITS) | (i + 1);
-            int row = i * Scope.ROW;
+            int row = slot * Scope.ROW;
             rows[row + Scope.LENGTH] = node.length;
+            rows[row + Scope.HASH] = (int) node.hash;
+            rows[row + Scope.HASH + 1] = (int) (node.hash >>> 32);
             rows[row + Scope.OFFSET] = node.offset;
             rows[row + Scope.SELF] = node.selfGrant;
             rows[row + Scope.CHILD] = node.childGrant;

@@ -448,4 +448,53 @@ class EdgesTest {
         assertThat(w.kernel.holders("default", KernelModelTest.resource("/d/**"))).extracting(Lease::session).isEqualTo(byAge);
         assertThat(w.kernel.indexNodes()).isEqualTo(21);
     }
+
+    /** So many holders that one more stands in the way than is reported, beside as many as are. */
+    private void holders(int count) {
+        SessionKey[] sessions = {w.session("h0", 100), w.session("h1", 101)};
+        for (int s = 0; s < sessions.length; s++) {
+            List<String> triples = new ArrayList<>();
+            for (int i = s; i < count; i += sessions.length) {
+                triples.add("CONSUMES /d/f" + i);
+            }
+            assertThat(w.submit(sessions[s], triples.toArray(new String[0])).verdict()).isEqualTo(Verdict.GRANTED);
+        }
+    }
+
+    @Test
+    @Tag("C20")
+    void conflicts_oneMoreThanTheLimit_isNotReportedAndStillCounts() {
+        holders(Limits.MAX_CONFLICTS + 1);
+        Outcome out = w.dry(w.session("younger", 200), "MUTATES /d/**");
+        assertThat(out.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(out.conflicts()).hasSize(Limits.MAX_CONFLICTS);
+        SessionKey older = w.session("older", 1);
+        assertThat(w.submit(older, "MUTATES /d/**").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.kernel.blockers(older)).hasSize(Limits.MAX_CONFLICTS);
+    }
+
+    @Test
+    void phase_ofASessionThatEndsWhilePaused_isWhatItWasAtBefore() {
+        SessionKey works = w.session("works", 1);
+        w.submit(works, "MUTATES /d");
+        w.apply(new Command.Pause(works));
+        w.apply(new Command.Pause(works));
+        assertThat(w.kernel.session(works).phase()).isEqualTo(LifeCycle.EXECUTING);
+        w.apply(new Command.Abort(works, "test"));
+        assertThat(w.kernel.session(works).phase()).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    @Test
+    void waitersThatDieOfOneNewcomer_dieInTheOrderOfTheQueue() {
+        // only without C23 can a newcomer be granted what others wait for
+        Worlds overtaking = new Worlds(new Kernel(KernelOptions.standard(), 0, true, true));
+        SessionKey first = overtaking.session("first", 5);
+        SessionKey second = overtaking.session("second", 6);
+        overtaking.submit(overtaking.session("holder", 9), "MUTATES /x", "MUTATES /y");
+        assertThat(overtaking.submit(first, "MUTATES /x", "MUTATES /d/b").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(overtaking.submit(second, "MUTATES /y", "MUTATES /d/a").verdict()).isEqualTo(Verdict.WAIT);
+        Outcome out = overtaking.submit(overtaking.session("older", 1), "MUTATES /d/a", "MUTATES /d/b");
+        assertThat(out.verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(out.events()).filteredOn(e -> e.kind() == Event.Kind.DIED).extracting(Event::session).containsExactly(first, second);
+    }
 }

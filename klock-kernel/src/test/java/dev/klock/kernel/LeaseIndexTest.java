@@ -18,7 +18,7 @@ class LeaseIndexTest {
     @Property(tries = 200, shrinking = ShrinkingMode.OFF)
     void index_randomClaims_findsExactlyWhatOverlapsAndConflicts(@ForAll long seed) {
         Random random = new Random(seed);
-        LeaseIndex index = new LeaseIndex(random.nextInt());
+        LeaseIndex index = new LeaseIndex(new Roll(), random.nextInt());
         LeaseIndex.Space space = new LeaseIndex.Space("n");
         Session[] sessions = new Session[3];
         for (int i = 0; i < sessions.length; i++) {
@@ -29,8 +29,9 @@ class LeaseIndexTest {
             Resource resource = resource(random);
             Predicate predicate = Predicate.values()[random.nextInt(6)];
             if (random.nextInt(5) < (step < 200 ? 3 : 1)) {
-                Claim claim = new Claim(sessions[random.nextInt(3)], Triple.of(predicate, resource), step);
+                Claim claim = new Claim(sessions[random.nextInt(3)], Triple.of(predicate, resource));
                 assertThat(index.insert(space, claim)).isSameAs(claim);
+                claim.number = step + 1;
                 claims.add(claim);
             } else if (!claims.isEmpty()) {
                 index.remove(claims.remove(random.nextInt(claims.size())));
@@ -39,7 +40,7 @@ class LeaseIndexTest {
             int mask = ConflictMatrix.conflictMask(Predicate.values()[random.nextInt(6)]);
             Session mine = random.nextBoolean() ? sessions[random.nextInt(3)] : null;
             List<Claim> overlapping = new ArrayList<>(claims);
-            overlapping.removeIf(c -> !c.resource.overlaps(asked) || (c.predicate.bit() & mask) == 0);
+            overlapping.removeIf(c -> !c.resource().overlaps(asked) || (c.predicate.bit() & mask) == 0);
             assertThat(index.mayConflict(space, asked, mask)).as("%s in %s", asked, claims).isEqualTo(!overlapping.isEmpty());
             ArrayList<Claim> found = new ArrayList<>();
             index.collect(space, asked, mask, mine, Long.MAX_VALUE, LeaseIndex.ALL, found);
@@ -62,7 +63,7 @@ class LeaseIndexTest {
     @Property(tries = 20, shrinking = ShrinkingMode.OFF)
     void index_directoriesThatGrowAndShrink_findNamesOfEachKind(@ForAll long seed) {
         Random random = new Random(seed);
-        LeaseIndex index = new LeaseIndex(random.nextInt());
+        LeaseIndex index = new LeaseIndex(new Roll(), random.nextInt());
         LeaseIndex.Space space = new LeaseIndex.Space("n");
         Session session = new Session(SessionKey.of("a", "s"), space, 0, 0, false, true);
         Map<Resource, Claim> claims = new LinkedHashMap<>();
@@ -72,7 +73,7 @@ class LeaseIndexTest {
             assertThat(index.mayConflict(space, resource, LeaseIndex.ANY)).as("%s", resource).isEqualTo(held != null);
             boolean grows = step < 1500 || step > 2500 && step < 3000;
             if (held == null && (grows || random.nextInt(4) == 0)) {
-                Claim claim = new Claim(session, Triple.of(Predicate.MUTATES, resource), step);
+                Claim claim = new Claim(session, Triple.of(Predicate.MUTATES, resource));
                 index.insert(space, claim);
                 claims.put(resource, claim);
             } else if (held != null && !grows) {
@@ -89,7 +90,7 @@ class LeaseIndexTest {
                         LeaseIndex.ALL,
                         found);
                 List<Claim> below = new ArrayList<>(claims.values());
-                below.removeIf(c -> !c.resource.scheme().equals("FILE"));
+                below.removeIf(c -> !c.resource().scheme().equals("FILE"));
                 assertThat(found).containsExactlyInAnyOrderElementsOf(below);
             }
         }

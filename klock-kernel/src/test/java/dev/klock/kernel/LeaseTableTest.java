@@ -17,7 +17,8 @@ class LeaseTableTest {
     @Property(tries = 20, shrinking = ShrinkingMode.OFF)
     void table_leasesThatComeAndGo_holdsWhatAMapDoes(@ForAll long seed) {
         Random random = new Random(seed);
-        LeaseTable table = new LeaseTable();
+        Roll roll = new Roll();
+        LeaseTable table = new LeaseTable(roll);
         Map<Long, Claim> map = new HashMap<>();
         List<Claim> live = new ArrayList<>();
         Session session = new Session(SessionKey.of("a", "s"), new LeaseIndex.Space("n"), 0, 0, false, true);
@@ -27,9 +28,10 @@ class LeaseTableTest {
         for (int step = 0; step < 20_000; step++) {
             boolean grows = step / 5000 % 2 == 0;
             if (random.nextInt(10) < (grows ? 8 : 3)) {
-                Claim claim = new Claim(session, triple, step);
+                Claim claim = new Claim(session, triple);
                 claim.number = number;
                 number += random.nextInt(50) == 0 ? 1 + random.nextInt(200) : 1;
+                roll.add(claim);
                 table.put(claim);
                 map.put(claim.number, claim);
                 live.add(claim);
@@ -38,6 +40,7 @@ class LeaseTableTest {
                 int at = random.nextInt(4) == 0 ? random.nextInt(live.size()) : live.size() - 1;
                 Claim claim = live.remove(at);
                 table.remove(claim);
+                roll.remove(claim);
                 map.remove(claim.number);
             }
             assertThat(table.size()).isEqualTo(map.size());

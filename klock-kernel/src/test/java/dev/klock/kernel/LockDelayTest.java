@@ -57,7 +57,12 @@ class LockDelayTest {
         Lease lost = w.submitFor(b, 100, "MUTATES /x").leases().get(0);
         w.at(100);
         assertThat(w.heartbeat(b, lost).refusal().code()).isEqualTo(Refusal.Code.LEASE_GONE);
-        assertThat(w.apply(new Command.Reconcile(b, Worlds.tokens(lost))).leases()).isEmpty();
+        Outcome reconciled = w.apply(new Command.Reconcile(b, Worlds.tokens(lost)));
+        assertThat(reconciled.leases()).isEmpty();
+        assertThat(reconciled.rejections())
+                .containsExactly(new Outcome.Rejection(
+                        lost.fencingToken(),
+                        new Refusal(Refusal.Code.LEASE_GONE, "lease " + lost.fencingToken() + " has expired")));
         assertThat(w.apply(new Command.Register(b, 2, true, 1, false, false, true)).refusal().code())
                 .as("its old process may still be about to write").isEqualTo(Refusal.Code.ROLLING_BACK);
         assertThat(Worlds.kinds(w.release(b))).containsExactly(Event.Kind.LEASE_FREED);

@@ -21,14 +21,19 @@ class TimerWheelTest {
     void poll_randomSchedules_givesWhatAListWouldInTheSameOrder(@ForAll long seed) {
         Random random = new Random(seed);
         long now = random.nextInt(3) == 0 ? 0 : random.nextInt(2_000_000_000);
-        TimerWheel wheel = new TimerWheel(now);
+        Roll roll = new Roll();
+        TimerWheel wheel = new TimerWheel(roll, now);
         List<Alarm> list = new ArrayList<>();
         long order = 0;
         long cursor = now;
         for (int step = 0; step < 400; step++) {
             int kind = random.nextInt(10);
             if (kind < 5) {
-                Alarm alarm = kind == 0 && !list.isEmpty() ? list.remove(random.nextInt(list.size())) : new Alarm();
+                boolean again = kind == 0 && !list.isEmpty();
+                Alarm alarm = again ? list.remove(random.nextInt(list.size())) : new Alarm();
+                if (!again) {
+                    roll.add(alarm);
+                }
                 long ahead = switch (random.nextInt(4)) {
                     case 0 -> 1 + random.nextInt(5);
                     case 1 -> 1 + random.nextInt(1000);
@@ -40,7 +45,9 @@ class TimerWheelTest {
                 wheel.schedule(alarm, now + ahead);
                 list.add(alarm);
             } else if (kind < 6 && !list.isEmpty()) {
-                wheel.cancel(list.remove(random.nextInt(list.size())));
+                Alarm alarm = list.remove(random.nextInt(list.size()));
+                wheel.cancel(alarm);
+                roll.remove(alarm);
             } else {
                 now += switch (random.nextInt(4)) {
                     case 0 -> 0;
@@ -60,6 +67,7 @@ class TimerWheelTest {
                 for (Timed t = wheel.poll(now); t != null; t = wheel.poll(now)) {
                     polled.add(t.dueMs);
                     assertThat(list.remove((Alarm) t)).isTrue();
+                    roll.remove(t);
                 }
                 cursor = now + 1;
                 assertThat(polled).isEqualTo(due.stream().map(a -> a.dueMs).toList());

@@ -47,6 +47,32 @@ class ScopeTest {
         }
     }
 
+    /** With so many lines a path is first looked for as a whole. */
+    @Test
+    void manyLines_eachKindOfPath_isDecidedAsWithFew() {
+        Scope.Builder builder = Scope.builder();
+        for (int i = 0; i < 20_000; i++) {
+            builder.allow(M, Resource.file("/w/d" + i % 100 + "/f" + i), i);
+        }
+        builder.allow(C, Resource.parse("FILE:/w/d7/**"), 20_000);
+        builder.deny(M, Resource.file("/w/d0/f100"), 0);
+        Scope scope = builder.build();
+        for (int i = 0; i < 20_000; i++) {
+            if (i != 100) {
+                assertThat(scope.decide(M, "FILE", "/w/d" + i % 100 + "/f" + i, false)).isEqualTo(i);
+            }
+        }
+        assertThat(Scope.isDenied(scope.decide(M, "FILE", "/w/d0/f100", false))).isTrue();
+        assertThat(scope.decide(M, "FILE", "/w/d1/f100", false)).as("another directory's name").isEqualTo(Scope.NONE);
+        assertThat(scope.decide(M, "FILE", "/w/d1/f1/x", false)).as("below a declared file").isEqualTo(Scope.NONE);
+        assertThat(scope.decide(C, "FILE", "/w/d7/f7", false)).as("the line that names the predicate").isEqualTo(20_000);
+        assertThat(scope.decide(C, "FILE", "/w/d7/new", false)).as("a child of the directory").isEqualTo(20_000);
+        assertThat(scope.decide(C, "FILE", "/w/d7/new/x", false)).as("deeper").isEqualTo(20_000);
+        assertThat(scope.decide(E, "FILE", "/w/d1", false)).as("above what is declared").isEqualTo(Scope.ANCESTOR);
+        assertThat(scope.decide(E, "FILE", "/", false)).isEqualTo(Scope.ANCESTOR);
+        assertThat(scope.decide(M, "FILE", "w/d1/f1", false)).isEqualTo(Scope.NONE);
+    }
+
     @Test
     @Tag("D17")
     @Tag("C18")
