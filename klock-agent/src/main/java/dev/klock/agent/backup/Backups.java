@@ -1299,8 +1299,7 @@ public final class Backups implements Closeable {
             case FileState.ABSENT:
                 return false;
             case FileState.DIRECTORY:
-                // by its inode number alone it might be another's
-                return left.kind != FileState.DIRECTORY && !(leftAsIs(now) && lastLeft(now.ino).mtime == now.mtime) && !movedHere(e.name, now);
+                return left.kind != FileState.DIRECTORY && !isAsLeft(now) && !movedHere(e.name, now);
             case FileState.FILE:
                 // who puts size and time back cannot put back the inode's own time, which also a change of the mode alone moves
                 boolean disguised = left.sha != null && left.nlink == 1 && now.nlink == 1 && now.sameInode(left) && now.ctime != left.ctime
@@ -1314,9 +1313,9 @@ public final class Backups implements Closeable {
                 }
                 return !openElsewhere(now) && !movedHere(e.name, now);
             case FileState.LINK:
-                return !Arrays.equals(now.link, left.link) && !leftAsIs(now) && !movedHere(e.name, now);
+                return !Arrays.equals(now.link, left.link) && !isAsLeft(now) && !movedHere(e.name, now);
             default:
-                return !now.sameInode(left) && !leftAsIs(now) && !movedHere(e.name, now);
+                return !now.sameInode(left) && !isAsLeft(now) && !movedHere(e.name, now);
         }
     }
 
@@ -1344,8 +1343,7 @@ public final class Backups implements Closeable {
             return false;
         }
         for (Entry c : candidates) {
-            FileState last = lastKnown(c);
-            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && last.sameInode(now) && last.nlink > 1
+            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && lastKnown(c).sameInode(now)
                     && hasNamesLeft(candidates, now)) {
                 return true;
             }
@@ -1353,17 +1351,20 @@ public final class Backups implements Closeable {
         return false;
     }
 
-    /** Whether the file had, when the session first met it, more names than the session knows to be gone: then {@code now} is it. */
+    /** Whether the file had, when the session first met it or from the session, more names than are known to be gone: then {@code now} is it. */
     private boolean hasNamesLeft(Entry[] candidates, FileState now) {
         int names = 0;
+        int made = 0;
         int gone = 0;
         for (Entry c : candidates) {
-            if (c.image.sameInode(now)) {
-                names = Math.max(names, c.image.nlink);
-                gone += holds(c.name, now) ? 0 : 1;
-            }
+            boolean had = c.image.sameInode(now);
+            FileState last = c.left == null || c.left.kind == FileState.ABSENT ? c.prior : c.left;
+            boolean gave = !had && last != null && last.sameInode(now);
+            names = had ? Math.max(names, c.image.nlink) : names;
+            made += gave ? 1 : 0;
+            gone += (had || gave) && !holds(c.name, now) ? 1 : 0;
         }
-        return gone < names;
+        return gone < names + made;
     }
 
     /**
@@ -1628,6 +1629,11 @@ public final class Backups implements Closeable {
     boolean leftAsIs(FileState now) {
         FileState k = known.get(now.ino);
         return k != null && now.couldBeMoved(k);
+    }
+
+    /** {@link #leftAsIs} of anything; a directory's inode number alone might be another's by now. */
+    boolean isAsLeft(FileState now) {
+        return leftAsIs(now) && (now.kind != FileState.DIRECTORY || lastLeft(now.ino).mtime == now.mtime);
     }
 
     /** The state in which the session last left the file with this inode number, or null. */

@@ -322,7 +322,8 @@ final class Rollback {
             return e.prior != null && now.sameStat(e.prior) && !e.prior.racy() ? OURS : ATTRIBUTED;
         }
         if (now.kind != left.kind) {
-            return THEIRS;
+            // what it left here was found to be gone, and has come back with its directory
+            return now.kind != FileState.ABSENT && backups.isAsLeft(now) ? OURS : THEIRS;
         }
         switch (now.kind) {
             case FileState.ABSENT:

@@ -1216,4 +1216,25 @@ class BackupsTest {
         assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
         assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
     }
+
+    /** The session links a file, goes on writing it under its first name, replaces that, and is killed. */
+    @Test
+    @Tag("C45")
+    void rollback_ofALinkWhoseFileWasWrittenUnderANameThatIsGone_removesIt() throws IOException {
+        Path first = file("first", "original");
+        Map<String, String> before = TreeListing.of(out);
+        work.link(first, out.resolve("second"));
+        backups.image(Work.name(first));
+        pause();
+        Files.writeString(first, "session!");
+        Path fresh = out.resolve("fresh");
+        backups.image(Work.name(fresh));
+        Files.writeString(fresh, "another");
+        Files.move(fresh, first, StandardCopyOption.ATOMIC_MOVE);
+        crash();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
 }
