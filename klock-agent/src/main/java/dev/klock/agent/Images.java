@@ -69,6 +69,11 @@ final class Images implements PreImages {
         backups.left(path, fd);
     }
 
+    @Override
+    public void carriedTo(byte[] path, int fd) {
+        backups.carriedTo(path, fd);
+    }
+
     /** What a child may be changing: {@code depth} as in {@link Backups#leftTree(byte[], int)}. */
     private static final class Reach {
         final byte[] path;

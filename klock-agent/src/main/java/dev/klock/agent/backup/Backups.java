@@ -1836,6 +1836,32 @@ public final class Backups implements Closeable {
         append(SEEN, head);
     }
 
+    /**
+     * A file that is open for writing was renamed to {@code path}, whose change has begun: from here on it is known which file is being changed
+     * there, so that its other names are not taken for names of something else.
+     */
+    public void carriedTo(byte[] path, int fd) {
+        Entry e = entries.get(new Name(path));
+        if (e == null) {
+            return;
+        }
+        long taken = FileState.now();
+        long[] s = files.status(fd);
+        if (s == null || (s[HostFiles.MODE] & FileState.TYPE_BITS) != FileState.FILE_BITS) {
+            return;
+        }
+        synchronized (e) {
+            if (e.left == null && e.users > 0) {
+                try {
+                    e.prior = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
+                    index(e.prior, e);
+                } catch (IOException noFile) {
+                    return;
+                }
+            }
+        }
+    }
+
     /** Before a rollback: {@code fd} is still open for writing. What it has written by now is the session's, under whatever name. */
     public void stillOpen(int fd) {
         try {

@@ -24,6 +24,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -117,6 +118,8 @@ final class Rollback {
     private final List<Plan> plans = new ArrayList<>();
     private final Map<Name, Plan> byName = new HashMap<>();
     private final Map<Long, Plan> openInodes = new HashMap<>();
+    /** Directories in which the session was still changing something: what it made there is not in the times that it left. */
+    private final Set<Name> openParents = new HashSet<>();
     private final Map<Long, Name> groups = new HashMap<>();
     /** Files found by inode, when the other name of a hard-linked one is looked for; null before. */
     private Map<Long, Name> strangers;
@@ -194,6 +197,7 @@ final class Rollback {
     private void gather() {
         for (Plan p : plans) {
             if (p.e.role == Entry.TOUCHED && (p.e.left == null || p.e.users > 0) && backups.blocked(p.e.name) == null) {
+                openParents.add(p.e.name.parent());
                 try {
                     FileState s = FileState.look(files, p.e.name);
                     if (s.kind == FileState.FILE && s.nlink > 1) {
@@ -239,7 +243,7 @@ final class Rollback {
             return;
         }
         if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {
-            p.times = e.timesDue || crashed || movedAbout(e) || now.mtime == image.mtime || now.mtime == e.ownMtime
+            p.times = e.timesDue || crashed || openParents.contains(e.name) || movedAbout(e) || now.mtime == image.mtime || now.mtime == e.ownMtime
                     || e.left != null && e.users == 0 && now.mtime == e.left.mtime;
         }
         if (e.role != Entry.TOUCHED) {

@@ -769,6 +769,7 @@ final class Judge {
                 continue;
             }
             descriptors.opened(fd, renamed);
+            images.carriedTo(renamed.bytes(), fd);
             images.left(old.bytes());
         }
     }

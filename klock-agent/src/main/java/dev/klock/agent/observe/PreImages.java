@@ -34,6 +34,10 @@ public interface PreImages {
         left(path);
     }
 
+    /** The file behind {@code fd}, open for writing, has just been renamed to {@code path}, whose change has begun. Must not throw. */
+    default void carriedTo(byte[] path, int fd) {
+    }
+
     /** The session is about to be rolled back, and {@code fd} is still open for writing. Must not throw. */
     default void stillOpen(int fd) {
     }

@@ -1237,4 +1237,47 @@ class BackupsTest {
 
         assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
     }
+
+    /** One name of a file is open for writing and renamed; then another name of it is touched for the first time. */
+    @Test
+    void image_ofAnotherNameOfAFileThatIsWrittenUnderAnOldName_isWhatItWas() throws IOException {
+        Path first = file("first", "original");
+        Path second = Files.createLink(out.resolve("second"), first);
+        Files.createLink(out.resolve("third"), first);
+        Map<String, String> before = TreeListing.of(out);
+        Path renamed = out.resolve("renamed");
+        backups.image(Work.name(first));
+        backups.image(Work.name(first));
+        backups.image(Work.name(renamed));
+        Files.move(first, renamed, StandardCopyOption.ATOMIC_MOVE);
+        int fd = Work.FILES.open(Work.name(renamed));
+        backups.image(Work.name(renamed));
+        backups.carriedTo(Work.name(renamed), fd);
+        backups.left(Work.name(first));
+        backups.left(Work.name(first));
+        backups.left(Work.name(renamed));
+        Files.writeString(renamed, " and more", StandardOpenOption.APPEND);
+        work.delete(second);
+        backups.left(Work.name(renamed));
+        Work.FILES.close(fd);
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
+    /** What was made in it is still open: the directory's times are later than those the session is known to have left. */
+    @Test
+    void rollback_ofAFileThatIsStillOpen_putsTheTimesOfItsDirectoryBack() throws IOException {
+        Path kept = file("kept", "original");
+        age(out);
+        Map<String, String> before = TreeListing.of(out);
+        work.write(kept, "changed");
+        backups.image(Work.name(out.resolve("made")));
+        Files.writeString(out.resolve("made"), "open");
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
 }
