@@ -55,6 +55,11 @@ final class Images implements PreImages {
     }
 
     @Override
+    public void mapped(byte[] path) throws IOException {
+        backups.mapped(path);
+    }
+
+    @Override
     public void beforeTree(byte[] path) throws IOException {
         backups.imageTree(path, maxFiles, maxBytes);
     }

@@ -46,7 +46,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * the path counts as the session's, so concurrent streams on one file are safe. A missing {@code left} is harmless for the restore but
  * gives up noticing other people's edits of that path; a rollback then keeps a copy of what it displaces.
  *
- * A writable mapping outlives its descriptor: call {@code image} for it and {@code left} only when it is gone, if ever.
+ * A writable mapping outlives its descriptor: call {@link #mapped} for it, and {@code left} only for the descriptor.
  *
  * <p><b>Others in between.</b> When the session touches a path again and finds that somebody else changed it since it left, their
  * version is imaged too: a rollback brings back theirs, and puts the first image aside.
@@ -581,6 +581,20 @@ public final class Backups implements Closeable {
     }
 
     /**
+     * {@link #image} of a file that is about to be mapped for writing: no {@link #left} follows. Until the process is gone its bytes may
+     * change without a call.
+     */
+    public void mapped(byte[] path) throws IOException {
+        image(path);
+        Entry e = entries.get(new Name(path));
+        if (e != null) {
+            synchronized (e) {
+                e.mapped = true;
+            }
+        }
+    }
+
+    /**
      * Whether others have changed what is at the path while its image was made durable, which takes a thousand times as long as a look.
      * Holds e, whose image was just taken and which nobody of ours is changing yet.
      */
@@ -1010,7 +1024,7 @@ public final class Backups implements Closeable {
         flushAll();
         ending = true;
         Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN, undo);
-        if (pack == null || state == State.ROLLED_BACK && !undo.force()) {
+        if (pack == null || state == State.ROLLED_BACK && !recovered) {
             return rollback.report(true);
         }
         RollbackReport report = rollback.run();

@@ -41,6 +41,8 @@ final class Entry {
 
     /** Changes going on: {@code image} calls without their {@code left}. */
     int users;
+    /** It was mapped while it was open for writing; nothing tells when the last mapping is gone, so {@link #users} stays above 0. */
+    boolean mapped;
     /** What the session left, null while it may be changing. */
     volatile FileState left;
     /** Order among all of {@link #left}, or of the touch that made it null. */
@@ -89,6 +91,11 @@ final class Entry {
     void superseded() {
         earlier = Arrays.copyOf(earlier, earlier.length + 1);
         earlier[earlier.length - 1] = new Earlier(image, contentAt);
+    }
+
+    /** Whether a mapping may store to it in this very moment. */
+    boolean isMapped() {
+        return mapped && users > 0;
     }
 
     void left(FileState now, long at) {

@@ -113,6 +113,8 @@ final class Rollback {
     private final HostFiles files;
     private final Map<Name, Entry> entries;
     private final boolean crashed;
+    /** A rollback had been carried out before, whole. */
+    private final boolean rolledBack;
     private final Undo undo;
     private final Name only;
     private final List<Plan> plans = new ArrayList<>();
@@ -135,6 +137,7 @@ final class Rollback {
         this.files = backups.files;
         this.entries = entries;
         this.crashed = crashed;
+        this.rolledBack = backups.state() == Backups.State.ROLLED_BACK;
     }
 
     /** What earlier runs recorded. */
@@ -235,11 +238,15 @@ final class Rollback {
             return;
         }
         FileState now = p.now;
-        if (e.outcome != null && e.outcome.outcome() != Outcome.FAILED && !(undo.force() && e.outcome.outcome() == Outcome.KEPT_THEIRS)) {
-            p.outcome = e.outcome.outcome();
-            p.detail = e.outcome.detail();
-            p.aside = e.outcome.aside();
-            p.times = e.timesDue && now.kind == FileState.DIRECTORY;
+        boolean over = e.outcome != null && e.outcome.outcome() != Outcome.FAILED;
+        boolean kept = over && e.outcome.outcome() == Outcome.KEPT_THEIRS;
+        boolean asImaged = over && isAsImaged(p);
+        if (asImaged || kept && !undo.force()) {
+            boolean again = rolledBack && asImaged && (!kept || e.earlier.length == 0);
+            p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
+            p.detail = again ? null : e.outcome.detail();
+            p.aside = again ? null : e.outcome.aside();
+            p.times = e.timesDue && !rolledBack && now.kind == FileState.DIRECTORY;
             return;
         }
         if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {
@@ -254,12 +261,14 @@ final class Rollback {
             if (same && image.nlink > 1 && now.kind == FileState.FILE && now.sameInode(image)) {
                 groups.put(image.ino, e.name);
             }
-            if (same && sameMetadata(now, image) && sameAttributes(e)) {
+            // a mapped file gets a new inode even if it is as it was: a store that comes before the process has ended must not reach it
+            boolean reachable = e.isMapped() && now.kind == FileState.FILE && now.nlink == 1;
+            if (same && !reachable && sameMetadata(now, image) && sameAttributes(e)) {
                 p.outcome = Outcome.UNCHANGED;
                 return;
             }
-            p.owner = owner(e, now);
-            if (p.owner == THEIRS && now.kind != FileState.ABSENT && backups.movedHere(e.name, now)) {
+            p.owner = over ? THEIRS : owner(e, now);
+            if (p.owner == THEIRS && !over && now.kind != FileState.ABSENT && backups.movedHere(e.name, now)) {
                 p.owner = OURS;
             }
             if (p.owner == THEIRS && undo.force()) {
@@ -270,7 +279,7 @@ final class Rollback {
                 p.times = false;
                 return;
             }
-            if (same) {
+            if (same && !reachable) {
                 p.action = METADATA;
             } else if (image.kind == FileState.ABSENT) {
                 p.action = REMOVE;
@@ -281,6 +290,18 @@ final class Rollback {
             }
         } catch (IOException unreadable) {
             p.fail(unreadable);
+        }
+    }
+
+    /** Whether what an earlier rollback put back still is as it was put back. Another time that somebody gave it is no change. */
+    private boolean isAsImaged(Plan p) {
+        Entry e = p.e;
+        FileState now = p.now;
+        try {
+            boolean same = now.kind == FileState.FILE ? sameBytes(now, e) : sameContent(now, e);
+            return same && (e.outcome.detail() != null || now.kind == FileState.ABSENT || now.sameOwnerAndMode(e.image));
+        } catch (IOException unreadable) {
+            return false;
         }
     }
 
@@ -588,7 +609,7 @@ final class Rollback {
                 return removeInPlace(p, path);
             }
             FileState moved = FileState.look(files, new Name(files.name(away)));
-            if (moved.couldBeMoved(p.now)) {
+            if (moved.couldBeMoved(p.now) || p.e.isMapped() && moved.kind == FileState.FILE && moved.sameInode(p.now)) {
                 keep(p, moved, away);
                 return true;
             }
@@ -1305,12 +1326,23 @@ final class Rollback {
         }
     }
 
+    /** A file of several names stays the inode that it was, so a store that comes before the process has ended still reaches it. */
+    private void stillMapped(Plan p) {
+        boolean back = p.outcome == Outcome.RESTORED || p.outcome == Outcome.UNCHANGED;
+        if (p.e.isMapped() && p.e.image.kind == FileState.FILE && p.e.image.nlink > 1 && back) {
+            p.outcome = Outcome.FAILED;
+            p.note("put back, but it has " + p.e.image.nlink + " names and the program still maps it: what it stores there until its process"
+                    + " has ended is undone by the next start, or by: java -jar klock.jar undo");
+        }
+    }
+
     // --- the end
 
     private RollbackReport conclude() {
         boolean recorded = true;
         for (Plan p : plans) {
             betweenTwo(p);
+            stillMapped(p);
         }
         if (backups.begun) {
             removeLeftovers();
@@ -1393,7 +1425,7 @@ final class Rollback {
 
     private void record(Entry e, RollbackReport.Entry result) throws IOException {
         RollbackReport.Entry known = e.outcome;
-        if (known != null && known.outcome() == result.outcome()) {
+        if (known != null && (known.outcome() == result.outcome() || result.outcome() == Outcome.UNCHANGED)) {
             return;
         }
         byte[] detail = result.detail() == null ? new byte[0] : result.detail().getBytes(StandardCharsets.UTF_8);

@@ -792,7 +792,7 @@ final class Judge {
      */
     void mapping(Target target) {
         try {
-            images.before(target.bytes());
+            images.mapped(target.bytes());
         } catch (IOException e) {
             // its image was made when it was opened; without this one, what the mapping changes later may be taken for other people's
             return;

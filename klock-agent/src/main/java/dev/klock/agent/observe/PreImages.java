@@ -23,6 +23,14 @@ public interface PreImages {
      */
     boolean before(byte[] path) throws IOException;
 
+    /**
+     * {@link #before} of a file that is open for writing and about to be mapped: no {@link #left} follows, since nothing tells when the
+     * mapping is gone.
+     */
+    default void mapped(byte[] path) throws IOException {
+        before(path);
+    }
+
     /** {@link #before} of the directory {@code path} and everything below it; what names lead to must be looked at again afterwards. */
     void beforeTree(byte[] path) throws IOException;
 
