@@ -43,6 +43,8 @@ public final class KlockBridge {
     private static final Fence FENCE;
     private static final JavaIOFileDescriptorAccess DESCRIPTORS = SharedSecrets.getJavaIOFileDescriptorAccess();
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
+    /** Texts of errors, by number. */
+    private static final byte[][] TEXTS = new byte[134][];
     /** A File's own path field: what natives open on 17, whatever an overridden getPath() answers. */
     private static final long FILE_PATH = UNSAFE.objectFieldOffset(File.class, "path");
 
@@ -420,8 +422,30 @@ public final class KlockBridge {
         HOOKS.end(op, fd);
     }
 
-    public static void endThrown(int op) {
+    public static void endThrown(Throwable thrown, int op) {
+        if (thrown instanceof UnixException) {
+            keepText(((UnixException) thrown).errno());
+        }
         HOOKS.end(op, -1);
+    }
+
+    /**
+     * The JDK asks for an error's text when it builds the message, and its native answers with the text of the thread's last error, whatever
+     * number it is given; what klock looks at when a call has failed would be that.
+     */
+    private static void keepText(int errno) {
+        if (errno > 0 && errno < TEXTS.length && TEXTS[errno] == null) {
+            byte[] text = UnixNativeDispatcher.strerror(errno);
+            UNSAFE.storeFence();
+            TEXTS[errno] = text;
+        }
+    }
+
+    /** The text of {@code e}'s own error, where klock has met it; else {@code text}, what the JDK has found. */
+    public static byte[] text(byte[] text, UnixException e) {
+        int errno = e.errno();
+        byte[] kept = errno > 0 && errno < TEXTS.length ? TEXTS[errno] : null;
+        return kept != null ? kept : text;
     }
 
     public static void ended(int op) {

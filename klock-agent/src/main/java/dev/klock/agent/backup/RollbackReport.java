@@ -132,7 +132,11 @@ public final class RollbackReport {
 
         /** For people: the path, why, and where a copy is. */
         public String line() {
-            return name() + (detail == null ? "" : " (" + detail + ")") + (aside == null ? "" : ", the image is in " + aside);
+            return name() + (detail == null ? "" : " (" + detail + ")") + (aside == null ? "" : kept() + aside);
+        }
+
+        private String kept() {
+            return outcome == Outcome.KEPT_THEIRS || outcome == Outcome.FAILED ? ", the image is in " : ": ";
         }
 
         @Override

@@ -247,6 +247,10 @@ final class Inserter extends ClassVisitor {
                 case "names":
                     bridge("without");
                     return;
+                case "text":
+                    super.visitVarInsn(Opcodes.ALOAD, 0);
+                    bridge("text");
+                    return;
                 case "ended":
                     pushInt(hook.op.code());
                     bridge("ended");
@@ -317,6 +321,7 @@ final class Inserter extends ClassVisitor {
                 super.visitLabel(bodyEnd);
                 super.visitTryCatchBlock(bodyStart, bodyEnd, bodyEnd, null);
                 super.visitFrame(Opcodes.F_FULL, parameters.length, frameLocals(), 1, new Object[] {"java/lang/Throwable"});
+                super.visitInsn(Opcodes.DUP);
                 pushInt(hook.op.code());
                 bridge("endThrown");
                 super.visitInsn(Opcodes.ATHROW);

@@ -77,7 +77,7 @@ class UndoTest {
         Outcome forced = verb(jdk, "undo", "--force");
         assertThat(forced.exit()).as(forced.toString()).isZero();
         assertThat(Files.readString(a)).isEqualTo("first of w/out/a\n");
-        String kept = forced.out().replaceAll("(?s).*what was there is kept\\), the image is in (\\S+).*", "$1");
+        String kept = forced.out().replaceAll("(?s).*what was there is kept\\): (\\S+).*", "$1");
         assertThat(Files.readString(Path.of(kept))).isEqualTo("by hand\n");
     }
 

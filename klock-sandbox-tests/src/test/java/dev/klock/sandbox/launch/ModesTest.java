@@ -7,6 +7,7 @@ import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.jvm.Tree;
+import dev.klock.sandbox.subject.Refused;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -75,6 +76,25 @@ class ModesTest {
         assertThat(outcome.log().triples("warn")).contains("MUTATES FILE:" + workspace.root() + "/w/x",
                 "CONSUMES FILE:" + workspace.root() + "/w/private/p", "DELETES FILE:" + workspace.root() + "/w/private/p");
         assertThat(outcome.log().decided("deny")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-3")
+    void permissive_whatTheSystemRefuses_isRefusedInItsOwnWords(Jdk jdk, @TempDir Path other) throws IOException {
+        String plain = Child.on(jdk).in(other).main(Refused.class).run().out();
+        // what klock holds its hand over is not in the way: its home and the manifest are elsewhere
+        Path root = Files.createDirectory(directory.toRealPath().resolve("w"));
+        Path home = Files.createDirectory(directory.toRealPath().resolve("home"));
+        Path manifest = Files.writeString(directory.resolve("klock.yaml"), """
+                ver: "1.0"
+                agent_id: refused
+                scope:
+                  - CONSUMES FILE:/nowhere
+                """);
+        Outcome outcome = Child.on(jdk).in(root).main(Refused.class).klock("mode=permissive,home=" + home + ",manifest=" + manifest).run();
+        assertThat(plain).contains("Invalid argument", "Not a directory", "File name too long", "Device or resource busy");
+        assertThat(outcome.out()).as(outcome.toString()).isEqualTo(plain);
     }
 
     @ParameterizedTest
