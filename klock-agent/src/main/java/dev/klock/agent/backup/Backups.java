@@ -1273,7 +1273,7 @@ public final class Backups implements Closeable {
         if (e.name.equals(home) || e.name.below(home)) {
             throw new IOException(e.name + " belongs to klock");
         }
-        if (e.role != Entry.NONE && stillAsImaged(e)) {
+        if (e.role != Entry.NONE && (e.image.kind != FileState.FILE || e.contentAt >= 0) && stillAsImaged(e)) {
             above(e.name);
             e.recordEnd = append(TOUCH, named(e.name.bytes, 0));
             e.role = Entry.TOUCHED;
@@ -1586,6 +1586,10 @@ public final class Backups implements Closeable {
                     return;
                 }
                 FileState s = FileState.look(files, up);
+                if (s.kind != FileState.DIRECTORY && s.kind != FileState.ABSENT) {
+                    // nothing can be below it; if it is changed itself, it is imaged then
+                    return;
+                }
                 record(e, Entry.IMPLIED, s.kind == FileState.DIRECTORY && movedHere(up, s) ? FileState.absent() : s, -1);
                 if (s.kind != FileState.ABSENT) {
                     return;

@@ -92,6 +92,8 @@ final class Rollback {
         Path temporary;
         FileChannel channel;
         IOException unsafe;
+        /** How often what was written beside its place was gone again. */
+        int vanished;
 
         Plan(Entry e, int index) {
             this.e = e;
@@ -106,6 +108,15 @@ final class Rollback {
 
         void note(String more) {
             detail = detail == null ? more : detail + "; " + more;
+        }
+    }
+
+    /** What somebody else has made stands where the image, or a directory above it, has to go: trying again does not help. */
+    private static final class Obstructed extends IOException {
+        private static final long serialVersionUID = 1;
+
+        Obstructed(String message) {
+            super(message);
         }
     }
 
@@ -223,8 +234,8 @@ final class Rollback {
                 Plan w = byName.get(wall);
                 boolean gives = w != null && w.e.role == Entry.TOUCHED && w.owner != THEIRS && w.outcome != Outcome.FAILED;
                 if (!gives && e.role == Entry.TOUCHED && (files.mode(wall.bytes) & FileState.TYPE_BITS) == FileState.LINK_BITS) {
-                    p.outcome = Outcome.FAILED;
-                    p.detail = wall + " is a symbolic link now and is not followed";
+                    p.owner = THEIRS;
+                    stop(p, wall(wall, " is a symbolic link now and is not followed"));
                     return;
                 }
                 p.now = FileState.absent();
@@ -241,7 +252,8 @@ final class Rollback {
         boolean over = e.outcome != null && e.outcome.outcome() != Outcome.FAILED;
         boolean kept = over && e.outcome.outcome() == Outcome.KEPT_THEIRS;
         boolean asImaged = over && isAsImaged(p);
-        if (asImaged || kept && !undo.force()) {
+        // what stood in the way may be gone; where nobody knows what the session left, what is there stays taken for somebody else's
+        if (asImaged || kept && !undo.force() && e.left == null) {
             boolean again = rolledBack && asImaged && (!kept || e.earlier.length == 0);
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
             p.detail = again ? null : e.outcome.detail();
@@ -267,8 +279,9 @@ final class Rollback {
                 p.outcome = Outcome.UNCHANGED;
                 return;
             }
-            p.owner = over ? THEIRS : owner(e, now);
-            if (p.owner == THEIRS && !over && now.kind != FileState.ABSENT && backups.movedHere(e.name, now)) {
+            boolean later = over && !kept;
+            p.owner = later ? THEIRS : owner(e, now);
+            if (p.owner == THEIRS && !later && now.kind != FileState.ABSENT && backups.movedHere(e.name, now)) {
                 p.owner = OURS;
             }
             if (p.owner == THEIRS && undo.force()) {
@@ -443,6 +456,25 @@ final class Rollback {
         }
     }
 
+    /** What to do when there is a wall between the path and the image's way back. */
+    private IOException wall(Name wall, String what) {
+        Plan w = byName.get(wall);
+        return w != null && w.outcome == Outcome.FAILED ? new IOException(wall + what) : new Obstructed(wall + what);
+    }
+
+    private IOException wall(Name wall) {
+        return wall(wall, " is not a directory any more and is not followed");
+    }
+
+    /** Ends what is done for a path: for good, with the image beside, or until the rollback is run again. */
+    private void stop(Plan p, Exception reason) {
+        if (reason instanceof Obstructed) {
+            keepTheirs(p, "it cannot come back: " + reason.getMessage());
+        } else {
+            p.fail(reason);
+        }
+    }
+
     private static int decisions(Plan p) {
         return (p.times ? TIMES : 0) | (p.action != NOTHING ? DECIDED : 0);
     }
@@ -479,7 +511,7 @@ final class Rollback {
             Name wall = backups.blocked(e.name);
             if (wall != null) {
                 if (p.action == REMOVE) {
-                    throw new IOException(wall + " is not a directory any more and is not followed");
+                    throw wall(wall);
                 }
                 return;
             }
@@ -516,7 +548,7 @@ final class Rollback {
         } catch (NotDirectoryException theirs) {
             keepTheirs(p, "changed by someone else while it was put back");
         } catch (IOException failed) {
-            p.fail(failed);
+            stop(p, failed);
         }
     }
 
@@ -738,12 +770,12 @@ final class Rollback {
         try {
             Name wall = backups.blocked(p.e.name);
             if (wall != null) {
-                throw new IOException(wall + " is not a directory any more and is not followed");
+                throw wall(wall);
             }
             makeDirectory(p.e.name);
             p.times = true;
         } catch (IOException failed) {
-            p.fail(failed);
+            stop(p, failed);
         }
     }
 
@@ -769,7 +801,7 @@ final class Rollback {
             return;
         }
         if (p.owner == THEIRS || p.e.image.kind != FileState.DIRECTORY && (p.e.image.kind != FileState.ABSENT || p.e.role != Entry.TOUCHED)) {
-            throw new IOException("its directory " + name + " is gone");
+            throw new Obstructed("its directory " + name + " is gone");
         }
         makeDirectory(name);
         if (p.e.image.kind == FileState.DIRECTORY) {
@@ -805,7 +837,7 @@ final class Rollback {
         try {
             Name wall = backups.blocked(e.name);
             if (wall != null) {
-                throw new IOException(wall + " is not a directory any more and is not followed");
+                throw wall(wall);
             }
             Path path = files.path(e.name.bytes);
             if (p.action == METADATA) {
@@ -827,9 +859,9 @@ final class Rollback {
                 makeParent(parent);
             }
             if (now.kind == FileState.DIRECTORY) {
-                throw new IOException("there is a directory now");
+                throw new Obstructed("there is a directory now");
             }
-            if (e.damaged) {
+            if (e.damaged || image.kind == FileState.FILE && e.contentAt < 0) {
                 throw new IOException("the image is damaged");
             }
             changed.add(parent);
@@ -866,7 +898,11 @@ final class Rollback {
             }
             p.outcome = p.outcome == null ? Outcome.RESTORED : p.outcome;
         } catch (IOException | RuntimeException failed) {
-            p.fail(failed);
+            if (hasVanished(p, failed)) {
+                write(p, second);
+            } else {
+                stop(p, failed);
+            }
         }
     }
 
@@ -905,6 +941,18 @@ final class Rollback {
         Files.deleteIfExists(p.temporary);
     }
 
+    /** Whether somebody else has taken away what was written beside its place, so that it has to be written once more. */
+    private boolean hasVanished(Plan p, Exception failed) {
+        boolean gone = failed instanceof NoSuchFileException && p.vanished < MAX_LOOKS
+                && (files.mode(p.e.name.parent().bytes) & FileState.TYPE_BITS) == FileState.DIRECTORY_BITS && files.mode(files.name(beside(p))) == 0;
+        if (gone) {
+            p.vanished++;
+            p.temporary = null;
+            p.unsafe = null;
+        }
+        return gone;
+    }
+
     /**
      * Makes the files written beside safe and renames them into their places. One fsync after the other costs a commit of the file system
      * each; several at once share one.
@@ -938,6 +986,7 @@ final class Rollback {
         }
         force.run();
         join(helpers);
+        List<Plan> again = new ArrayList<>(0);
         for (Plan p : batch) {
             try {
                 if (p.unsafe != null) {
@@ -945,7 +994,7 @@ final class Rollback {
                 }
                 Name wall = backups.blocked(p.e.name);
                 if (wall != null) {
-                    throw new IOException(wall + " is not a directory any more and is not followed");
+                    throw wall(wall);
                 }
                 Path path = files.path(p.e.name.bytes);
                 if (!takeAway(p, path)) {
@@ -954,7 +1003,11 @@ final class Rollback {
                     p.outcome = Outcome.RESTORED;
                 }
             } catch (IOException | RuntimeException failed) {
-                p.fail(failed);
+                if (hasVanished(p, failed)) {
+                    again.add(p);
+                    continue;
+                }
+                stop(p, failed);
                 try {
                     drop(p);
                 } catch (IOException stays) {
@@ -964,6 +1017,12 @@ final class Rollback {
         }
         batch.clear();
         batchBytes = 0;
+        for (Plan p : again) {
+            write(p, true);
+        }
+        if (!again.isEmpty()) {
+            settle();
+        }
     }
 
     private static void join(Thread[] helpers) {
@@ -1277,6 +1336,10 @@ final class Rollback {
 
     /** Answers where it now is; null if it could not be put there. */
     private Path putAside(Plan p, FileState image, long contentAt, String suffix) {
+        if (contentAt < 0) {
+            p.note("our image is damaged");
+            return null;
+        }
         try {
             Path aside = backups.aside("aside", p.index, p.e.name);
             aside = aside.resolveSibling(aside.getFileName() + suffix);

@@ -180,4 +180,86 @@ class MeanwhileTest {
         assertThat(path).hasContent("original");
         assertThat(Files.getAttribute(path, "unix:nlink", LinkOption.NOFOLLOW_LINKS)).isEqualTo(1);
     }
+
+    /** Takes what a rollback writes beside its places away as soon as it has its times, {@code times} times. */
+    private static final class Thief extends TestFiles {
+        private int times;
+
+        Thief(int times) {
+            this.times = times;
+        }
+
+        @Override
+        public void setTimes(byte[] name, long accessedNs, long modifiedNs) throws IOException {
+            super.setTimes(name, accessedNs, modifiedNs);
+            if (path(name).getFileName().toString().startsWith(".klock-restore-") && times-- > 0) {
+                Files.delete(path(name));
+            }
+        }
+    }
+
+    private RollbackReport robbed(int times) throws IOException {
+        Files.writeString(path, "original");
+        Files.createSymbolicLink(path.resolveSibling("l"), Path.of("original"));
+        try (Backups backups = Backups.open(home, "s", new Thief(times))) {
+            Work work = new Work(backups);
+            work.delete(path);
+            work.delete(path.resolveSibling("l"));
+            return backups.rollback();
+        }
+    }
+
+    @Test
+    void whatIsWrittenBesideItsPlaceAndTakenAwayByOthers_isWrittenOnceMore() throws IOException {
+        RollbackReport report = robbed(4);
+
+        assertThat(report.count(RESTORED)).as(report.toString()).isEqualTo(2);
+        assertThat(path).hasContent("original");
+        assertThat(Files.readSymbolicLink(path.resolveSibling("l"))).isEqualTo(Path.of("original"));
+    }
+
+    @Test
+    void whatIsTakenAwayAgainAndAgain_isNotPutBackAndSaysSo() throws IOException {
+        RollbackReport report = robbed(Integer.MAX_VALUE);
+
+        assertThat(report.complete()).isFalse();
+        assertThat(report.count(RollbackReport.Outcome.FAILED)).as(report.toString()).isEqualTo(2);
+    }
+
+    @Test
+    void directoryThatIsAFileOfOthersNow_holdsUpNothing_theImagesAreBeside() throws IOException {
+        Path below = Files.writeString(Files.createDirectory(path).resolve("below"), "original");
+        try (Backups backups = Backups.open(home, "s", Work.FILES)) {
+            Work work = new Work(backups);
+            work.delete(below);
+            work.delete(path);
+            Files.writeString(path, "theirs");
+            RollbackReport report = backups.rollback();
+
+            assertThat(report.complete()).as(report.toString()).isTrue();
+            assertThat(report.count(KEPT_THEIRS)).isEqualTo(2);
+            assertThat(report.entries().get(1).aside()).hasContent("original");
+            assertThat(report.entries().get(1).detail()).contains("cannot come back").contains("not a directory any more");
+        }
+        assertThat(path).hasContent("theirs");
+    }
+
+    @Test
+    void directoryThatIsALinkOfOthersNow_isNotFollowed_theImagesAreBeside() throws IOException {
+        Path below = Files.writeString(Files.createDirectory(path).resolve("below"), "original");
+        Path elsewhere = Files.createDirectory(temp.resolve("elsewhere"));
+        try (Backups backups = Backups.open(home, "s", Work.FILES)) {
+            Work work = new Work(backups);
+            work.write(below, "session");
+            Files.move(path, temp.resolve("away"));
+            Files.createSymbolicLink(path, elsewhere);
+            RollbackReport report = backups.rollback();
+
+            assertThat(report.complete()).as(report.toString()).isTrue();
+            assertThat(report.count(KEPT_THEIRS)).isEqualTo(1);
+            assertThat(report.entries().get(0).aside()).hasContent("original");
+        }
+        assertThat(elsewhere).isEmptyDirectory();
+        assertThat(temp.resolve("away/below")).hasContent("session");
+    }
 }
