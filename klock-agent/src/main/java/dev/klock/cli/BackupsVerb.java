@@ -1,6 +1,6 @@
 package dev.klock.cli;
 
-import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.bridge.HostFiles;
@@ -48,11 +48,11 @@ final class BackupsVerb extends Verb {
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
         long before = System.currentTimeMillis() - (long) (days * DAY_MS);
-        List<Backups.Session> removed = Backups.prune(home, before, maxBytes == null ? Long.MAX_VALUE : bytes(maxBytes), files);
+        List<Store.Session> removed = Store.prune(home, before, maxBytes == null ? Long.MAX_VALUE : bytes(maxBytes), files);
         if (json) {
             printJson(generator -> {
                 generator.writeStartArray();
-                for (Backups.Session s : removed) {
+                for (Store.Session s : removed) {
                     generator.writeStartObject();
                     generator.writeStringField("session_id", s.id());
                     generator.writeNumberField("bytes", s.bytes());
@@ -63,7 +63,7 @@ final class BackupsVerb extends Verb {
             return ExitCode.OK;
         }
         long bytes = 0;
-        for (Backups.Session s : removed) {
+        for (Store.Session s : removed) {
             bytes += s.bytes();
             terminal.line("removed " + s.id() + ", " + s.bytes() + " bytes");
         }

@@ -2,6 +2,7 @@ package dev.klock.cli;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Option;
 @Command(description = "List the sessions of a home: what was decided in each and how it ended, the newest last.")
 final class Sessions extends Verb {
     private final Instrumentation instrumentation;
-    private final Map<String, Backups.Session> images = new HashMap<>();
+    private final Map<String, Store.Session> images = new HashMap<>();
 
     @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
     private String directory;
@@ -40,7 +41,7 @@ final class Sessions extends Verb {
     @Override
     public Integer call() throws UsageException, IOException {
         Home home = home(directory);
-        for (Backups.Session session : Backups.sessions(home.directory().toPath(), Host.files(instrumentation, environment))) {
+        for (Store.Session session : Store.sessions(home.directory().toPath(), Host.files(instrumentation, environment))) {
             images.put(session.id(), session);
         }
         List<SessionRecord> sessions = new ArrayList<>();
@@ -84,7 +85,7 @@ final class Sessions extends Verb {
         if (session.lost + session.unreadable > 0) {
             line.append(", records lost ").append(session.lost + session.unreadable);
         }
-        Backups.Session stored = images.get(SessionClaim.fileName(session.id));
+        Store.Session stored = images.get(SessionClaim.fileName(session.id));
         if (stored != null && stored.touched() > 0) {
             line.append(", images of ").append(stored.touched()).append(" paths (").append(stored.bytes()).append(" bytes, ")
                     .append(state(stored)).append(')');
@@ -92,7 +93,7 @@ final class Sessions extends Verb {
         terminal.line(line.toString());
     }
 
-    private static String state(Backups.Session stored) {
+    private static String state(Store.Session stored) {
         if (stored.state() == Backups.State.OPEN) {
             return stored.live() ? "live" : "crashed, recover is due";
         }
@@ -123,7 +124,7 @@ final class Sessions extends Verb {
             json.writeNumberField("rolled_back", session.rolledBack);
             json.writeNumberField("conflicts", session.conflicts);
             json.writeNumberField("records_lost", session.lost + session.unreadable);
-            Backups.Session stored = images.get(SessionClaim.fileName(session.id));
+            Store.Session stored = images.get(SessionClaim.fileName(session.id));
             if (stored != null) {
                 json.writeNumberField("images", stored.touched());
                 json.writeNumberField("image_bytes", stored.bytes());

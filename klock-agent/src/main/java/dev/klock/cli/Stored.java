@@ -1,6 +1,6 @@
 package dev.klock.cli;
 
-import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
@@ -19,17 +19,17 @@ final class Stored {
 
     /** The session named, or the last one that changed something. */
     static String session(String named, Path home, HostFiles files) throws UsageException, IOException {
-        List<Backups.Session> all = Backups.sessions(home, files);
+        List<Store.Session> all = Store.sessions(home, files);
         if (named != null) {
             String id = SessionClaim.fileName(named);
-            for (Backups.Session s : all) {
+            for (Store.Session s : all) {
                 if (s.id().equals(id) || s.id().equals(named)) {
                     return s.id();
                 }
             }
             throw new UsageException("there are no images of a session " + named + " in " + home + "; see java -jar klock.jar sessions");
         }
-        return all.stream().filter(s -> s.touched() > 0).max(Comparator.comparingLong(Backups.Session::startedMs))
+        return all.stream().filter(s -> s.touched() > 0).max(Comparator.comparingLong(Store.Session::startedMs))
                 .orElseThrow(() -> new UsageException("no session in " + home + " has changed anything")).id();
     }
 

@@ -7,18 +7,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
@@ -26,10 +21,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -101,7 +94,7 @@ public final class Backups implements Closeable {
     static final int COMMIT = 13;
     static final int TREE = 14;
     static final int SEEN = 15;
-    private static final int FORMAT = 2;
+    static final int FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
     private static final int SMALL = 1 << 18;
@@ -131,48 +124,41 @@ public final class Backups implements Closeable {
     private static final int NAME_MAX = 255;
     private static final int PATH_MAX = 4096;
 
-    /** Session directories this process holds: probing their locks would release them (POSIX locks die with any close). */
-    private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
-
     final HostFiles files;
     final Path directory;
     private final Name home;
     private final String sessionId;
     private final boolean readOnly;
-    private final FileChannel lock;
-    private final ConcurrentHashMap<Name, Entry> entries = new ConcurrentHashMap<>();
-    /** Entries that had, or were left with, an inode number; arrays are replaced, not changed. */
-    private final ConcurrentHashMap<Long, Entry[]> byInode = new ConcurrentHashMap<>();
-    /** By inode number: the state in which the session last left a file, under whatever name. */
-    private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
+    /** Null where it was opened for reading. */
+    private final Store.Hold held;
     /** By SHA-256: where small content already is in the pack, so that equal files are kept once. */
     private final ConcurrentHashMap<ByteBuffer, Long> contents = new ConcurrentHashMap<>();
     /** By the identity of the array, which a caller keeps for a path: most changes are of what was changed just before. */
     private final Recent[] recent = new Recent[RECENT];
+    final Identities known;
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
     /** st_dev of the file system whose times are known to be exact; 0 for none. */
     private final long exactDev;
     private volatile Pack pack;
-    private volatile State state = State.OPEN;
-    private volatile boolean restoredAfterCrash = true;
-    private volatile long startedMs;
-    /** This session's entry in {@link #HELD}. */
-    private String heldAs;
+    volatile State state = State.OPEN;
+    volatile boolean restoredAfterCrash = true;
+    volatile long startedMs;
     private volatile boolean ending;
     /** A rollback was begun before, and files it wrote beside their places may be left. */
     boolean begun;
     /** This object continues what another process began. */
     private boolean recovered;
 
-    private Backups(Path home, String sessionId, Path directory, HostFiles files, boolean readOnly, FileChannel lock) throws IOException {
+    private Backups(Path home, String sessionId, Path directory, HostFiles files, boolean readOnly, Store.Hold held) throws IOException {
         this.files = files;
+        this.known = new Identities(files);
         this.directory = directory;
         this.home = new Name(files.name(home.toRealPath()));
         this.sessionId = sessionId;
         this.readOnly = readOnly;
-        this.lock = lock;
+        this.held = held;
         this.exactDev = probeTimes();
     }
 
@@ -183,8 +169,8 @@ public final class Backups implements Closeable {
      * @throws IOException if another process (or this one) has the session open, or the directory cannot be used
      */
     public static Backups open(Path home, String sessionId, HostFiles files) throws IOException {
-        Path directory = sessions(home).resolve(fileName(sessionId));
-        makeDirectory(directory);
+        Path directory = Store.sessions(home).resolve(Store.fileName(sessionId));
+        Store.makeDirectory(directory);
         return hold(home, sessionId, directory, files);
     }
 
@@ -193,10 +179,10 @@ public final class Backups implements Closeable {
      * {@link #sessionId()} tells which.
      */
     public static Backups claim(Path home, String wanted, HostFiles files) throws IOException {
-        Path sessions = sessions(home);
+        Path sessions = Store.sessions(home);
         for (int n = 1; ; n++) {
             String id = n == 1 ? wanted : wanted + "-" + n;
-            Path directory = sessions.resolve(fileName(id));
+            Path directory = sessions.resolve(Store.fileName(id));
             try {
                 Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             } catch (FileAlreadyExistsException e) {
@@ -208,7 +194,7 @@ public final class Backups implements Closeable {
 
     /** Opens a session that has ended, for {@link #rollback(Undo)}. @throws NoSuchFileException if there is none of that name */
     public static Backups reopen(Path home, String sessionId, HostFiles files) throws IOException {
-        Path directory = directory(home, sessionId);
+        Path directory = Store.directory(home, sessionId);
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
             throw new NoSuchFileException(directory.toString(), null, "no such session");
         }
@@ -217,7 +203,7 @@ public final class Backups implements Closeable {
 
     /** Opens a session's backups for reading, whoever holds it. {@link #image} and {@link #rollback} refuse. */
     public static Backups read(Path home, String sessionId, HostFiles files) throws IOException {
-        Path directory = home.resolve("backups").resolve(fileName(sessionId));
+        Path directory = Store.directory(home, sessionId);
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
             throw new NoSuchFileException(directory.toString(), null, "no such session");
         }
@@ -226,271 +212,34 @@ public final class Backups implements Closeable {
         return b;
     }
 
-    /** All sessions of this home, by name. Reads only the records' heads. */
-    public static List<Session> sessions(Path home, HostFiles files) throws IOException {
-        List<Session> found = new ArrayList<>();
-        Path sessions = home.resolve("backups");
-        if (!Files.isDirectory(sessions, LinkOption.NOFOLLOW_LINKS)) {
-            return found;
-        }
-        List<Path> directories = new ArrayList<>();
-        try (DirectoryStream<Path> list = Files.newDirectoryStream(sessions)) {
-            for (Path p : list) {
-                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS) && !p.getFileName().toString().startsWith(".")) {
-                    directories.add(p);
-                }
-            }
-        }
-        Collections.sort(directories);
-        for (Path p : directories) {
-            String id = sessionId(p.getFileName().toString());
-            boolean live = live(p);
-            try (Backups b = read(home, id, files)) {
-                int touched = 0;
-                for (Entry e : b.entries.values()) {
-                    touched += e.role == Entry.TOUCHED ? 1 : 0;
-                }
-                found.add(new Session(id, b.state, live, touched, b.pack == null ? 0 : b.pack.end(), b.startedMs));
-            }
-        }
-        return found;
-    }
-
-    /**
-     * One session of a home. {@code live}: some process holds it; {@code touched}: paths it changed; {@code bytes}: size of its pack;
-     * {@code startedMs}: when it first imaged something, since the epoch, 0 if it never did.
-     */
-    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs) {
-    }
-
-    /**
-     * Removes sessions that are over: first those begun before {@code beforeMs}, then the oldest of the others until all together take at
-     * most {@code maxBytes}. Never one that some process holds, nor one that crashed and is not recovered yet.
-     *
-     * @return the removed ones, oldest first
-     */
-    public static List<Session> prune(Path home, long beforeMs, long maxBytes, HostFiles files) throws IOException {
-        List<Session> all = sessions(home, files);
-        all.sort(java.util.Comparator.comparingLong(Session::startedMs));
-        long bytes = 0;
-        for (Session s : all) {
-            bytes += s.bytes;
-        }
-        try (DirectoryStream<Path> interrupted = Files.newDirectoryStream(home.resolve("backups"), ".pruned-*")) {
-            for (Path p : interrupted) {
-                erase(p);
-            }
-        } catch (NoSuchFileException none) {
-            return new ArrayList<>();
-        }
-        List<Session> removed = new ArrayList<>();
-        for (Session s : all) {
-            if (s.live || s.state == State.OPEN && s.startedMs != 0 || s.startedMs >= beforeMs && bytes <= maxBytes) {
-                continue;
-            }
-            if (remove(home, s.id, files)) {
-                bytes -= s.bytes;
-                removed.add(s);
-            }
-        }
-        return removed;
-    }
-
-    private static boolean remove(Path home, String sessionId, HostFiles files) throws IOException {
-        Path directory = directory(home, sessionId);
-        Path away = directory.resolveSibling(".pruned-" + directory.getFileName());
-        Backups held;
-        try {
-            held = hold(home, sessionId, directory, files);
-        } catch (IOException inUse) {
-            return false;
-        }
-        try {
-            Files.move(directory, away);
-        } finally {
-            held.pack = held.pack == null ? null : closed(held.pack);
-            held.lock.close();
-            HELD.remove(held.heldAs);
-        }
-        erase(away);
-        return true;
-    }
-
-    private static void erase(Path tree) throws IOException {
-        Files.walkFileTree(tree, new java.nio.file.SimpleFileVisitor<Path>() {
-            @Override
-            public java.nio.file.FileVisitResult visitFile(Path file, java.nio.file.attribute.BasicFileAttributes a) throws IOException {
-                Files.delete(file);
-                return java.nio.file.FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public java.nio.file.FileVisitResult postVisitDirectory(Path d, IOException e) throws IOException {
-                Files.delete(d);
-                return java.nio.file.FileVisitResult.CONTINUE;
-            }
-        });
-    }
-
-    private static Pack closed(Pack pack) throws IOException {
-        pack.close();
-        return null;
-    }
-
-    private static Path sessions(Path home) throws IOException {
-        Path sessions = home.resolve("backups");
-        if (makeDirectory(sessions)) {
-            Pack.syncDirectory(home);
-        }
-        return sessions;
-    }
-
     private static Backups hold(Path home, String sessionId, Path directory, HostFiles files) throws IOException {
-        String key = directory.toRealPath().toString();
-        if (!HELD.add(key)) {
-            throw new IOException("session " + sessionId + " is already open in this process");
-        }
-        FileChannel lock = null;
+        Store.Hold held = Store.hold(sessionId, directory);
         try {
-            lock = FileChannel.open(directory.resolve("lock"),
-                    Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            if (lock.tryLock() == null) {
-                throw new IOException("session " + sessionId + " is in use by another process");
-            }
-            Backups b = new Backups(home, sessionId, directory, files, false, lock);
-            b.heldAs = key;
+            Backups b = new Backups(home, sessionId, directory, files, false, held);
             b.replay(true);
             return b;
         } catch (IOException | RuntimeException e) {
-            if (lock != null) {
-                lock.close();
-            }
-            HELD.remove(key);
+            held.close();
             throw e;
         }
     }
 
-    /**
-     * Where sessions that have changed something and not ended are named, so that a start finds the crashed ones without looking through
-     * all that ever were. A session id never becomes a name with a leading dot.
-     */
-    private static Path openSessions(Path sessions) {
-        return sessions.resolve(".open");
-    }
-
-    /** Durable before the first image is. */
-    private void markOpen() throws IOException {
-        Path open = openSessions(directory.getParent());
-        if (makeDirectory(open)) {
-            Pack.syncDirectory(directory.getParent());
+    /** What a list of sessions says of this one. */
+    Store.Session summary(boolean live) {
+        int touched = 0;
+        for (Entry e : known.all()) {
+            touched += e.role == Entry.TOUCHED ? 1 : 0;
         }
-        try {
-            Files.createFile(open.resolve(directory.getFileName()), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        } catch (FileAlreadyExistsException marked) {
-            return;
-        }
-        Pack.syncDirectory(open);
-    }
-
-    /** After the end is durable; a mark that stays only makes the next start look. */
-    private void unmarkOpen() {
-        try {
-            Files.deleteIfExists(openSessions(directory.getParent()).resolve(directory.getFileName()));
-        } catch (IOException stays) {
-            return;
-        }
-    }
-
-    /** The sessions of {@code home} that are marked as running: live or crashed. Costs one listing, nothing where there are none. */
-    static List<String> marked(Path home) {
-        String[] names = openSessions(home.resolve("backups")).toFile().list();
-        List<String> ids = new ArrayList<>();
-        if (names != null) {
-            Arrays.sort(names);
-            for (String name : names) {
-                ids.add(sessionId(name));
-            }
-        }
-        return ids;
-    }
-
-    static Path directory(Path home, String sessionId) throws IOException {
-        return home.resolve("backups").resolve(fileName(sessionId));
-    }
-
-    static Path mark(Path home, String sessionId) throws IOException {
-        return openSessions(home.resolve("backups")).resolve(fileName(sessionId));
+        return new Store.Session(sessionId, state, live, touched, pack == null ? 0 : pack.end(), startedMs);
     }
 
     /** Opens a session that has crashed; null if some process, this one included, holds it, or there is none of that name. */
     static Backups openCrashed(Path home, String sessionId, HostFiles files) throws IOException {
-        Path directory = directory(home, sessionId);
-        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || live(directory)) {
+        Path directory = Store.directory(home, sessionId);
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || Store.live(directory)) {
             return null;
         }
         return hold(home, sessionId, directory, files);
-    }
-
-    private static boolean live(Path directory) throws IOException {
-        if (HELD.contains(directory.toRealPath().toString())) {
-            return true;
-        }
-        Path file = directory.resolve("lock");
-        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-            return false;
-        }
-        try (FileChannel probe = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            FileLock got = probe.tryLock();
-            return got == null;
-        } catch (OverlappingFileLockException e) {
-            return true;
-        }
-    }
-
-    private static boolean makeDirectory(Path directory) throws IOException {
-        try {
-            Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            return true;
-        } catch (FileAlreadyExistsException e) {
-            if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-                throw new NotDirectoryException(directory.toString());
-            }
-            return false;
-        }
-    }
-
-    /** A session id as one safe file name: everything but {@code A-Z a-z 0-9 . _ -}, and a leading dot, is percent-encoded. */
-    private static String fileName(String sessionId) throws IOException {
-        StringBuilder out = new StringBuilder();
-        for (byte b : sessionId.getBytes(StandardCharsets.UTF_8)) {
-            char c = (char) (b & 0xff);
-            boolean plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' && out.length() > 0;
-            if (plain) {
-                out.append(c);
-            } else {
-                out.append('%').append(Character.forDigit(c >> 4, 16)).append(Character.forDigit(c & 15, 16));
-            }
-        }
-        if (out.length() == 0 || out.length() > NAME_MAX) {
-            throw new IOException("a session id needs 1 to " + NAME_MAX + " characters: " + sessionId);
-        }
-        return out.toString();
-    }
-
-    private static String sessionId(String fileName) {
-        byte[] out = new byte[fileName.length()];
-        int n = 0;
-        for (int i = 0; i < fileName.length(); i++) {
-            char c = fileName.charAt(i);
-            if (c == '%' && i + 2 < fileName.length()) {
-                out[n++] = (byte) (Character.digit(fileName.charAt(i + 1), 16) << 4 | Character.digit(fileName.charAt(i + 2), 16));
-                i += 2;
-            } else {
-                out[n++] = (byte) c;
-            }
-        }
-        return new String(out, 0, n, StandardCharsets.UTF_8);
     }
 
     /** The id these backups are kept under. */
@@ -522,7 +271,7 @@ public final class Backups implements Closeable {
             if (name == null) {
                 continue;
             }
-            Entry e = entry(name);
+            Entry e = known.entry(name);
             synchronized (e) {
                 if (e.role == Entry.NONE || e.role == Entry.PREFLIGHT) {
                     take(e, Entry.PREFLIGHT, look(name));
@@ -550,7 +299,7 @@ public final class Backups implements Closeable {
             if (name == null) {
                 return false;
             }
-            e = entry(name);
+            e = known.entry(name);
             recent[System.identityHashCode(path) & RECENT - 1] = new Recent(path, e);
         }
         synchronized (e) {
@@ -586,7 +335,7 @@ public final class Backups implements Closeable {
      */
     public void mapped(byte[] path) throws IOException {
         image(path);
-        Entry e = entries.get(new Name(path));
+        Entry e = known.get(new Name(path));
         if (e != null) {
             synchronized (e) {
                 e.mapped = true;
@@ -672,7 +421,7 @@ public final class Backups implements Closeable {
         boolean atWork = openTree(root);
         for (int i = 0; i < names.size(); i++) {
             Name n = names.get(i);
-            Entry e = entry(n);
+            Entry e = known.entry(n);
             synchronized (e) {
                 if (e.role == Entry.TOUCHED) {
                     see(e);
@@ -701,7 +450,7 @@ public final class Backups implements Closeable {
                 long durable = pack.durable();
                 pack.sync(pack.end());
                 for (int i = 0; i < names.size() && !atWork && attempt < READ_ATTEMPTS; i++) {
-                    Entry e = entry(names.get(i));
+                    Entry e = known.entry(names.get(i));
                     synchronized (e) {
                         if (e.recordEnd > durable && e.users == (i == 0 ? 1 : 0) && changedSinceImaged(e)) {
                             e.superseded();
@@ -712,7 +461,7 @@ public final class Backups implements Closeable {
                 }
             }
         } catch (IOException failed) {
-            Entry e = entry(root);
+            Entry e = known.entry(root);
             synchronized (e) {
                 e.users--;
             }
@@ -723,7 +472,7 @@ public final class Backups implements Closeable {
     /** Whether everything at and below {@code root} is open to a child already. */
     private boolean openTree(Name root) {
         for (Name up = root; up != null; up = up.parent()) {
-            Entry e = entries.get(up);
+            Entry e = known.get(up);
             if (e != null && e.withTree && e.users > 0) {
                 return true;
             }
@@ -743,7 +492,7 @@ public final class Backups implements Closeable {
     /** {@link #left(byte[])} for a descriptor that is about to be closed; -1 for none. */
     public void left(byte[] path, int fd) {
         Entry e = recent(path);
-        e = e == null ? entries.get(new Name(path)) : e;
+        e = e == null ? known.get(new Name(path)) : e;
         if (e == null || e.role != Entry.TOUCHED || ending) {
             return;
         }
@@ -785,7 +534,7 @@ public final class Backups implements Closeable {
     public List<Change> leftTree(byte[] path, int depth) {
         List<Change> changes = new ArrayList<>();
         Name root = name(path);
-        Entry top = root == null ? null : entries.get(root);
+        Entry top = root == null ? null : known.get(root);
         if (top == null || top.role != Entry.TOUCHED) {
             return changes;
         }
@@ -804,10 +553,10 @@ public final class Backups implements Closeable {
             flushAll();
         }
         Map<Name, Boolean> ways = new HashMap<>();
-        for (Entry e : entries.values()) {
+        for (Entry e : known.all()) {
             boolean within = e == top || depth > 0 && e.name.below(root) && (depth > 1 || root.equals(e.name.parent()));
             if (within && e.role == Entry.TOUCHED) {
-                boolean blocked = isBlocked(e.name, ways);
+                boolean blocked = known.isBlocked(e.name, ways);
                 synchronized (e) {
                     compare(e, blocked, e == top || depth == 1 ? 1 : 0, changes);
                 }
@@ -818,13 +567,13 @@ public final class Backups implements Closeable {
         return changes;
     }
 
-    /** Holds e. @param blocked see {@link #isBlocked} @param users changes of e that are the child's */
+    /** Holds e. @param blocked see {@link Identities#isBlocked} @param users changes of e that are the child's */
     private void compare(Entry e, boolean blocked, int users, List<Change> changes) {
         see(e);
         if (e.left != null || e.users > users) {
             return;
         }
-        FileState before = lastKnown(e);
+        FileState before = e.lastKnown();
         try {
             FileState now = blocked ? FileState.absent() : look(e.name);
             if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
@@ -845,9 +594,9 @@ public final class Backups implements Closeable {
     /** The directory stayed (its rename failed, or a child worked in it): what is below is open no longer. */
     private void noteBelow(Name root) {
         Map<Name, Boolean> ways = new HashMap<>();
-        for (Entry e : entries.values()) {
+        for (Entry e : known.all()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
-                boolean blocked = isBlocked(e.name, ways);
+                boolean blocked = known.isBlocked(e.name, ways);
                 synchronized (e) {
                     see(e);
                     if (e.users == 0 && e.left == null) {
@@ -870,24 +619,6 @@ public final class Backups implements Closeable {
         writeLeft(e, later);
     }
 
-    /**
-     * Whether the name, which was a real one when it was recorded, leads through a link by now, so that what is found there is something
-     * else. {@code ways}: what is known of directories already.
-     */
-    private boolean isBlocked(Name name, Map<Name, Boolean> ways) {
-        Name parent = name.parent();
-        if (parent == null) {
-            return false;
-        }
-        Boolean known = ways.get(parent);
-        if (known == null) {
-            int mode = files.mode(parent.bytes);
-            known = mode != 0 && (mode & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || isBlocked(parent, ways);
-            ways.put(parent, known);
-        }
-        return known;
-    }
-
     private void adopt(Name directory, int depth, List<Change> changes) throws IOException {
         if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return;
@@ -904,7 +635,7 @@ public final class Backups implements Closeable {
             if (c.equals(home)) {
                 continue;
             }
-            Entry e = entry(c);
+            Entry e = known.entry(c);
             synchronized (e) {
                 if (e.role != Entry.TOUCHED) {
                     record(e, Entry.TOUCHED, FileState.absent(), -1, true);
@@ -1023,7 +754,7 @@ public final class Backups implements Closeable {
         }
         flushAll();
         ending = true;
-        Rollback rollback = new Rollback(this, entries, recovered && state == State.OPEN, undo);
+        Rollback rollback = new Rollback(this, recovered && state == State.OPEN, undo);
         if (pack == null || state == State.ROLLED_BACK && !recovered) {
             return rollback.report(true);
         }
@@ -1032,7 +763,7 @@ public final class Backups implements Closeable {
             state = State.ROLLED_BACK;
         }
         if (state == State.ROLLED_BACK) {
-            unmarkOpen();
+            Store.unmarkOpen(directory);
         }
         return report;
     }
@@ -1051,8 +782,8 @@ public final class Backups implements Closeable {
         running();
         if (pack != null) {
             Map<Name, Boolean> ways = new HashMap<>();
-            for (Entry e : entries.values()) {
-                boolean blocked = e.role == Entry.TOUCHED && isBlocked(e.name, ways);
+            for (Entry e : known.all()) {
+                boolean blocked = e.role == Entry.TOUCHED && known.isBlocked(e.name, ways);
                 synchronized (e) {
                     see(e);
                     if (e.role == Entry.TOUCHED && (e.left == null || e.users > 0)) {
@@ -1069,7 +800,7 @@ public final class Backups implements Closeable {
         ending = true;
         pack().sync(append(END, new byte[] {(byte) as.ordinal()}));
         state = as;
-        unmarkOpen();
+        Store.unmarkOpen(directory);
     }
 
     /**
@@ -1093,7 +824,7 @@ public final class Backups implements Closeable {
             }
             state = State.KEPT;
         }
-        unmarkOpen();
+        Store.unmarkOpen(directory);
     }
 
     /** The paths recorded so far, sorted. Those with {@link Image#touched} are what a rollback cares for. */
@@ -1140,7 +871,7 @@ public final class Backups implements Closeable {
      * @throws IOException         also if the image does not have its SHA-256 any more
      */
     public void copy(byte[] path, OutputStream out) throws IOException {
-        Entry e = entries.get(new Name(path));
+        Entry e = known.get(new Name(path));
         if (e == null || e.image == null || e.contentAt < 0) {
             throw new NoSuchFileException(Name.show(path), null, "no image of a file");
         }
@@ -1169,9 +900,8 @@ public final class Backups implements Closeable {
         if (p != null) {
             p.close();
         }
-        if (lock != null) {
-            lock.close();
-            HELD.remove(heldAs);
+        if (held != null) {
+            held.close();
         }
     }
 
@@ -1227,18 +957,6 @@ public final class Backups implements Closeable {
         return r != null && r.path == path ? r.entry : null;
     }
 
-    private Entry entry(Name name) {
-        Entry e = entries.get(name);
-        if (e == null) {
-            Entry fresh = new Entry(name);
-            e = entries.putIfAbsent(name, fresh);
-            if (e == null) {
-                e = fresh;
-            }
-        }
-        return e;
-    }
-
     /** Makes {@code e} TOUCHED and its change open. Holds e. */
     private void touch(Entry e) throws IOException {
         touch(e, null);
@@ -1256,7 +974,7 @@ public final class Backups implements Closeable {
             FileState was = e.left;
             if (was != null) {
                 long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
-                if ((now == null || !was.is(now)) && foreign(e, FileState.look(files, e.name))) {
+                if ((now == null || !was.is(now)) && known.foreign(e, FileState.look(files, e.name))) {
                     e.superseded();
                     take(e, Entry.TOUCHED);
                 } else if (e.leftOnDisk) {
@@ -1282,15 +1000,16 @@ public final class Backups implements Closeable {
         take(e, Entry.TOUCHED, seen);
     }
 
-    private void open(Entry e) {
+    /** The path is being changed from here on. Holds e. */
+    void open(Entry e) {
         e.open();
-        e.leftAt = order.incrementAndGet();
+        e.leftAt = next();
     }
 
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
     private void again(Entry e) throws IOException {
         FileState now = FileState.look(files, e.name);
-        if (e.left != null && foreign(e, now)) {
+        if (e.left != null && known.foreign(e, now)) {
             e.superseded();
             take(e, Entry.TOUCHED);
             open(e);
@@ -1298,109 +1017,12 @@ public final class Backups implements Closeable {
         }
         if (!e.leftOnDisk || !now.sameStat(e.left)) {
             left(e, now);
-            index(now, e);
+            known.index(now, e);
             writeLeft(e, true);
         }
         // the tree's own record opens what is known below it
         e.open();
         e.moved = true;
-    }
-
-    /** Whether what is at the path now was put there, or changed, by somebody else after the session left it. */
-    private boolean foreign(Entry e, FileState now) throws IOException {
-        FileState left = e.left;
-        switch (now.kind) {
-            case FileState.ABSENT:
-                return false;
-            case FileState.DIRECTORY:
-                return left.kind != FileState.DIRECTORY && !isAsLeft(now) && !movedHere(e.name, now);
-            case FileState.FILE:
-                // who puts size and time back cannot put back the inode's own time, which also a change of the mode alone moves
-                boolean disguised = left.sha != null && left.nlink == 1 && now.nlink == 1 && now.sameInode(left) && now.ctime != left.ctime
-                        && lastLeft(now.ino) == left;
-                if (!disguised && (now.couldBeMoved(left) || leftAsIs(now))) {
-                    return false;
-                }
-                if (left.kind == FileState.FILE && left.sha != null && left.size == now.size
-                        && Arrays.equals(Sha256.of(files.path(e.name.bytes)), left.sha)) {
-                    return false;
-                }
-                return !openElsewhere(now) && !movedHere(e.name, now);
-            case FileState.LINK:
-                return !Arrays.equals(now.link, left.link) && !isAsLeft(now) && !movedHere(e.name, now);
-            default:
-                return !now.sameInode(left) && !isAsLeft(now) && !movedHere(e.name, now);
-        }
-    }
-
-    /** Whether the session is changing the file under another of its names, or was when that name went. */
-    private boolean openElsewhere(FileState now) {
-        Entry[] candidates = byInode.get(now.ino);
-        if (candidates == null) {
-            return false;
-        }
-        for (Entry c : candidates) {
-            if (c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.users > 0 && lastKnown(c).sameInode(now))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /**
-     * Whether the file was being changed when the session ended, under a name that may have gone since: a descriptor and a mapping
-     * outlive the name that they were opened by. It has other names still: the inode number of a file that has none may be another's by now.
-     */
-    boolean wasOpen(Entry except, FileState now) {
-        Entry[] candidates = byInode.get(now.ino);
-        if (candidates == null) {
-            return false;
-        }
-        for (Entry c : candidates) {
-            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && lastKnown(c).sameInode(now)
-                    && hasNamesLeft(candidates, now)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Whether the file had, when the session first met it or from the session, more names than are known to be gone: then {@code now} is it. */
-    private boolean hasNamesLeft(Entry[] candidates, FileState now) {
-        int names = 0;
-        int made = 0;
-        int gone = 0;
-        for (Entry c : candidates) {
-            boolean had = c.image.sameInode(now);
-            FileState last = c.left == null || c.left.kind == FileState.ABSENT ? c.prior : c.left;
-            boolean gave = !had && last != null && last.sameInode(now);
-            names = had ? Math.max(names, c.image.nlink) : names;
-            made += gave ? 1 : 0;
-            gone += (had || gave) && !holds(c.name, now) ? 1 : 0;
-        }
-        return gone < names + made;
-    }
-
-    /**
-     * Whether an earlier, unfinished rollback has put the file back in place for another of its names, or had begun to: that changed it
-     * under this name, too.
-     */
-    boolean isComingBack(Entry name, FileState now) throws IOException {
-        Entry[] candidates = now.kind == FileState.FILE ? byInode.get(now.ino) : null;
-        if (candidates == null) {
-            return false;
-        }
-        for (Entry c : candidates) {
-            if (c != name && c.decided && now.sameInode(c.image)
-                    && (c.inPlace || c.image.size == now.size && Arrays.equals(Sha256.of(files.path(name.name.bytes)), c.image.sha))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static FileState lastKnown(Entry e) {
-        return e.prior == null ? e.image : e.prior;
     }
 
     private boolean stillAsImaged(Entry e) throws IOException {
@@ -1431,7 +1053,7 @@ public final class Backups implements Closeable {
         }
         for (int attempt = 1; ; attempt++) {
             FileState now = later && attempt == 1 ? seen : look(e.name);
-            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && movedHere(e.name, now)) {
+            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && known.movedHere(e.name, now)) {
                 e.moved = true;
                 now = FileState.absent();
             }
@@ -1442,7 +1064,7 @@ public final class Backups implements Closeable {
                 record(e, role, now, -1, later);
                 return;
             }
-            Entry twin = role == Entry.TOUCHED ? twin(e, now) : null;
+            Entry twin = role == Entry.TOUCHED ? known.twin(e, now) : null;
             if (twin != null) {
                 record(e, role, twin.image, twin.contentAt, later);
                 return;
@@ -1580,7 +1202,7 @@ public final class Backups implements Closeable {
     /** Notes the directories above something touched: the nearest one there is, and every one there is not. Holds the child's entry. */
     private void above(Name name) throws IOException {
         for (Name up = name.parent(); up != null; up = up.parent()) {
-            Entry e = entry(up);
+            Entry e = known.entry(up);
             synchronized (e) {
                 if (e.role >= Entry.IMPLIED) {
                     return;
@@ -1590,7 +1212,7 @@ public final class Backups implements Closeable {
                     // nothing can be below it; if it is changed itself, it is imaged then
                     return;
                 }
-                record(e, Entry.IMPLIED, s.kind == FileState.DIRECTORY && movedHere(up, s) ? FileState.absent() : s, -1);
+                record(e, Entry.IMPLIED, s.kind == FileState.DIRECTORY && known.movedHere(up, s) ? FileState.absent() : s, -1);
                 if (s.kind != FileState.ABSENT) {
                     return;
                 }
@@ -1598,105 +1220,25 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** Whether what is at {@code name} came there with a directory that this session renamed: then there was nothing here at its start. */
-    boolean movedHere(Name name, FileState now) throws IOException {
-        boolean below = false;
-        for (Name up = name.parent(); up != null && !below; up = up.parent()) {
-            Entry a = entries.get(up);
-            if (a != null && a.role == Entry.TOUCHED) {
-                below = a.image.kind != FileState.DIRECTORY || a.gone || !FileState.look(files, up).sameInode(a.image);
-            }
-        }
-        return below && knownElsewhere(name, now) != null;
+    /** The session has left e so. Holds e. */
+    void left(Entry e, FileState now) {
+        left(e, now, next());
     }
 
-    /** The entry that {@code now}, found at {@code name}, was moved from, or null. */
-    Entry knownElsewhere(Name name, FileState now) {
-        Entry[] candidates = byInode.get(now.ino);
-        if (candidates == null) {
-            return null;
-        }
-        Entry origin = null;
-        boolean known = leftAsIs(now);
-        for (Entry from : candidates) {
-            if (from.role != Entry.TOUCHED) {
-                continue;
-            }
-            boolean there = holds(from.name, now);
-            known |= now.couldBeMoved(from.image) || there && from.left == null;
-            if (!there && !from.name.equals(name)) {
-                origin = from;
-            }
-        }
-        return known ? origin : null;
+    /** The order of touches and of what was left, among all paths. */
+    long next() {
+        return order.incrementAndGet();
     }
 
-    /** The topmost component above {@code name} that is there and is not a directory, or null. */
-    Name blocked(Name name) {
-        Name found = null;
-        for (Name up = name.parent(); up != null; up = up.parent()) {
-            int mode = files.mode(up.bytes);
-            if (mode != 0 && (mode & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
-                found = up;
-            }
-        }
-        return found;
-    }
-
-    /** Whether a file is as the session last left it, wherever it is now. */
-    boolean leftAsIs(FileState now) {
-        FileState k = known.get(now.ino);
-        return k != null && now.couldBeMoved(k);
-    }
-
-    /** {@link #leftAsIs} of anything; a directory's inode number alone might be another's by now. */
-    boolean isAsLeft(FileState now) {
-        return leftAsIs(now) && (now.kind != FileState.DIRECTORY || lastLeft(now.ino).mtime == now.mtime);
-    }
-
-    /** The state in which the session last left the file with this inode number, or null. */
-    FileState lastLeft(long ino) {
-        return known.get(ino);
-    }
-
-    private void left(Entry e, FileState now) {
-        left(e, now, order.incrementAndGet());
+    void addScope(byte[] path) {
+        scopes.add(path);
     }
 
     private void left(Entry e, FileState now, long at) {
         e.left(now, at);
         if (now.kind != FileState.ABSENT) {
-            known.put(now.ino, now);
+            known.leftSo(now);
         }
-    }
-
-    /** Whether the object still is at {@code name}, not counting ways through links that were put above it later. */
-    private boolean holds(Name name, FileState object) {
-        try {
-            return blocked(name) == null && FileState.look(files, name).sameInode(object);
-        } catch (IOException unreachable) {
-            return false;
-        }
-    }
-
-    /** Another name of the same file that was imaged before: its image is what this one was, whatever was written since. */
-    private Entry twin(Entry e, FileState now) {
-        Entry[] candidates = byInode.get(now.ino);
-        if (candidates == null) {
-            return null;
-        }
-        Entry twin = null;
-        boolean known = leftAsIs(now);
-        for (Entry other : candidates) {
-            if (other == e || other.role != Entry.TOUCHED) {
-                continue;
-            }
-            known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.users > 0 && lastKnown(other).sameInode(now);
-            if (now.sameInode(other.image) && other.image.nlink > 1 && other.contentAt >= 0) {
-                twin = other;
-            }
-        }
-        return known ? twin : null;
     }
 
     private void record(Entry e, int role, FileState state, long contentAt) throws IOException {
@@ -1712,30 +1254,9 @@ public final class Backups implements Closeable {
         e.image = state;
         e.contentAt = contentAt;
         e.recordEnd = pack.end();
-        e.leftAt = order.incrementAndGet();
-        index(state, e);
+        e.leftAt = next();
+        known.index(state, e);
         e.role = role;
-    }
-
-    private void index(FileState state, Entry e) {
-        if (state.kind == FileState.ABSENT) {
-            return;
-        }
-        synchronized (scopes) {
-            Entry[] known = byInode.get(state.ino);
-            if (known == null) {
-                byInode.put(state.ino, new Entry[] {e});
-                return;
-            }
-            for (Entry k : known) {
-                if (k == e) {
-                    return;
-                }
-            }
-            Entry[] more = Arrays.copyOf(known, known.length + 1);
-            more[known.length] = e;
-            byInode.put(state.ino, more);
-        }
     }
 
     // --- what was left
@@ -1762,12 +1283,12 @@ public final class Backups implements Closeable {
         e.unseen = false;
         long latest = (e.leftMs + 1) * 1_000_000L;
         try {
-            FileState now = blocked(e.name) == null ? look(e.name) : FileState.absent();
+            FileState now = known.blocked(e.name) == null ? look(e.name) : FileState.absent();
             if (now.kind != FileState.FILE) {
                 now = e.prior.before(latest);
             } else {
                 now = now.ctime > latest ? now.before(latest) : now.inferred();
-                index(now, e);
+                known.index(now, e);
             }
             left(e, now);
             collect(e);
@@ -1794,7 +1315,7 @@ public final class Backups implements Closeable {
     /** @param later the caller flushes the pack when it has noted many */
     private void note(Entry e, int fd, boolean later) {
         FileState now;
-        FileState before = lastKnown(e);
+        FileState before = e.lastKnown();
         try {
             now = look(e, fd);
             if (fd >= 0 && e.overlapped) {
@@ -1821,7 +1342,7 @@ public final class Backups implements Closeable {
         left(e, now);
         if (!sameName || e.moved || e.overlapped) {
             e.moved = false;
-            index(now, e);
+            known.index(now, e);
             noteParent(e.name.parent());
         }
         // that it was gone must be known after a crash: what comes in its place may have its inode number
@@ -1848,7 +1369,7 @@ public final class Backups implements Closeable {
             return;
         }
         FileState state = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
-        known.put(state.ino, state);
+        known.leftSo(state);
         ByteBuffer head = ByteBuffer.allocate(state.encodedLength());
         state.encode(head);
         append(SEEN, head);
@@ -1859,7 +1380,7 @@ public final class Backups implements Closeable {
      * there, so that its other names are not taken for names of something else.
      */
     public void carriedTo(byte[] path, int fd) {
-        Entry e = entries.get(new Name(path));
+        Entry e = known.get(new Name(path));
         if (e == null) {
             return;
         }
@@ -1872,7 +1393,7 @@ public final class Backups implements Closeable {
             if (e.left == null && e.users > 0) {
                 try {
                     e.prior = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
-                    index(e.prior, e);
+                    known.index(e.prior, e);
                 } catch (IOException noFile) {
                     return;
                 }
@@ -1920,14 +1441,14 @@ public final class Backups implements Closeable {
 
     /** On the thread that opens the session: an interrupt would close the lock's channel, and with it give up the lock. */
     private long probeTimes() {
-        if (readOnly || lock == null) {
+        if (held == null) {
             return 0;
         }
         byte[] name = files.name(directory.resolve("lock"));
         try {
             long[] last = null;
             for (int i = 0; i < TIME_PROBES; i++) {
-                lock.write(ByteBuffer.wrap(new byte[] {(byte) i}), 0);
+                held.lock.write(ByteBuffer.wrap(new byte[] {(byte) i}), 0);
                 long[] now = files.status(name);
                 if (now == null || last != null && (last[HostFiles.MTIME] == now[HostFiles.MTIME] || last[HostFiles.CTIME] == now[HostFiles.CTIME])) {
                     return 0;
@@ -1941,7 +1462,7 @@ public final class Backups implements Closeable {
     }
 
     private void noteParent(Name parent) {
-        Entry p = parent == null ? null : entries.get(parent);
+        Entry p = parent == null ? null : known.get(parent);
         if (p == null) {
             return;
         }
@@ -1974,7 +1495,7 @@ public final class Backups implements Closeable {
         if (p != null) {
             return p;
         }
-        synchronized (byInode) {
+        synchronized (known) {
             if (pack == null) {
                 Pack fresh = Pack.create(directory.resolve("pack"));
                 Pack.syncDirectory(directory.getParent());
@@ -1982,7 +1503,7 @@ public final class Backups implements Closeable {
                 byte[] head = new byte[13 + id.length];
                 startedMs = System.currentTimeMillis();
                 ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
-                markOpen();
+                Store.markOpen(directory);
                 fresh.append(BEGIN, head, null, 0);
                 pack = fresh;
             }
@@ -2019,7 +1540,7 @@ public final class Backups implements Closeable {
 
     List<Entry> sorted() {
         List<Entry> sorted = new ArrayList<>();
-        for (Entry e : entries.values()) {
+        for (Entry e : known.all()) {
             if (e.role != Entry.NONE) {
                 sorted.add(e);
             }
@@ -2035,7 +1556,7 @@ public final class Backups implements Closeable {
 
     Path aside(String kind, int index, Name name) throws IOException {
         Path directory = this.directory.resolve(kind);
-        makeDirectory(directory);
+        Store.makeDirectory(directory);
         String last = Name.show(name.last());
         StringBuilder file = new StringBuilder();
         file.append(index).append('-');
@@ -2053,10 +1574,10 @@ public final class Backups implements Closeable {
         if (!Pack.exists(file)) {
             return;
         }
-        Replay replay = new Replay();
+        Replay replay = new Replay(this);
         pack = Pack.open(file, readOnly, deep, replay);
         recovered = true;
-        for (Entry e : entries.values()) {
+        for (Entry e : known.all()) {
             if (e.contentAt >= 0) {
                 e.image = e.image.withSha(shaOf(e.image, e.contentAt));
             }
@@ -2075,117 +1596,4 @@ public final class Backups implements Closeable {
         return sha.toByteArray();
     }
 
-    private final class Replay implements Pack.Reader {
-        private final Set<Long> damaged = new HashSet<>();
-
-        @Override
-        public void record(int type, ByteBuffer in, long dataAt, long dataLength, boolean intact) throws IOException {
-            switch (type) {
-                case BEGIN:
-                    if (in.getInt() != FORMAT) {
-                        throw new IOException(directory + " was written by another version of klock");
-                    }
-                    startedMs = in.getLong();
-                    restoredAfterCrash = in.get() != 0;
-                    break;
-                case SCOPE:
-                    scopes.add(path(in));
-                    break;
-                case IMAGE:
-                    replayImage(in, dataAt, dataLength, intact);
-                    break;
-                case TOUCH: {
-                    Entry e = entry(new Name(path(in)));
-                    if (e.role == Entry.TOUCHED) {
-                        open(e);
-                    } else if (e.role != Entry.NONE) {
-                        e.role = Entry.TOUCHED;
-                    }
-                    break;
-                }
-                case LEFT: {
-                    Entry e = entry(new Name(path(in)));
-                    if (e.role != Entry.TOUCHED) {
-                        break;
-                    }
-                    left(e, FileState.decode(in));
-                    e.leftOnDisk = true;
-                    index(e.left, e);
-                    break;
-                }
-                case TREE: {
-                    Name root = new Name(path(in));
-                    for (Entry e : entries.values()) {
-                        if (e.role == Entry.TOUCHED && (e.name.equals(root) || e.name.below(root))) {
-                            e.open();
-                        }
-                    }
-                    break;
-                }
-                case END:
-                    state = State.values()[in.get()];
-                    break;
-                case SEEN: {
-                    FileState state = FileState.decode(in);
-                    known.put(state.ino, state);
-                    break;
-                }
-                case OWN_MTIME:
-                    entry(new Name(path(in))).ownMtime = in.getLong();
-                    break;
-                case IN_PLACE:
-                    entry(new Name(path(in))).inPlace = true;
-                    break;
-                case ROLLBACK:
-                    begun = true;
-                    while (in.hasRemaining()) {
-                        byte what = in.get();
-                        Entry e = entry(new Name(path(in)));
-                        e.timesDue |= (what & Rollback.TIMES) != 0;
-                        e.decided |= (what & Rollback.DECIDED) != 0;
-                    }
-                    break;
-                case OUTCOME: {
-                    Entry e = entry(new Name(path(in)));
-                    RollbackReport.Outcome outcome = RollbackReport.Outcome.values()[in.get()];
-                    byte[] detail = path(in);
-                    byte[] aside = path(in);
-                    e.outcome = new RollbackReport.Entry(e.name.bytes, outcome, detail.length == 0 ? null : new String(detail, StandardCharsets.UTF_8),
-                            aside.length == 0 ? null : directory.resolve(new String(aside, StandardCharsets.UTF_8)));
-                    break;
-                }
-                default:
-                    break;
-            }
-        }
-
-        private void replayImage(ByteBuffer in, long dataAt, long dataLength, boolean intact) {
-            Entry e = entry(new Name(path(in)));
-            int role = in.getInt();
-            long ref = in.getLong();
-            FileState image = FileState.decode(in);
-            if (e.role == Entry.TOUCHED) {
-                if (role != Entry.TOUCHED) {
-                    return;
-                }
-                e.superseded();
-            }
-            e.image = image;
-            e.contentAt = ref >= 0 ? ref : dataLength > 0 ? dataAt : -1;
-            if (!intact) {
-                damaged.add(dataAt);
-            }
-            e.damaged = damaged.contains(e.contentAt);
-            e.left = null;
-            e.leftAt = order.incrementAndGet();
-            e.role = role;
-            index(image, e);
-        }
-
-        private byte[] path(ByteBuffer in) {
-            byte[] path = new byte[in.getInt()];
-            in.get(path);
-            return path;
-        }
-    }
 }

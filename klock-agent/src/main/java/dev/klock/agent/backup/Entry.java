@@ -105,6 +105,11 @@ final class Entry {
         gone |= !now.sameInode(image);
     }
 
+    /** The last state of the path that is known for certain to be the session's, or the image. */
+    FileState lastKnown() {
+        return prior == null ? image : prior;
+    }
+
     /** The path is being changed (again). */
     void open() {
         if (left != null) {

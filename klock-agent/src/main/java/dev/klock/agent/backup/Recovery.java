@@ -80,7 +80,7 @@ public final class Recovery {
      */
     public static List<Result> run(Path home, String only, HostFiles files) throws IOException {
         List<Result> results = new ArrayList<>();
-        List<String> marked = Backups.marked(home);
+        List<String> marked = Store.marked(home);
         if (marked.isEmpty()) {
             return results;
         }
@@ -88,7 +88,7 @@ public final class Recovery {
         try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
             channel.lock();
-            marked = Backups.marked(home);
+            marked = Store.marked(home);
             for (int i = 0; i < marked.size(); i++) {
                 String id = marked.get(i);
                 if (only == null || only.equals(id)) {
@@ -105,8 +105,8 @@ public final class Recovery {
     private static Result recover(Path home, String id, HostFiles files) {
         try (Backups backups = Backups.openCrashed(home, id, files)) {
             if (backups == null) {
-                if (!Files.isDirectory(Backups.directory(home, id), LinkOption.NOFOLLOW_LINKS)) {
-                    Files.deleteIfExists(Backups.mark(home, id));
+                if (!Files.isDirectory(Store.directory(home, id), LinkOption.NOFOLLOW_LINKS)) {
+                    Files.deleteIfExists(Store.mark(home, id));
                 }
                 return null;
             }

@@ -122,7 +122,7 @@ final class Rollback {
 
     private final Backups backups;
     private final HostFiles files;
-    private final Map<Name, Entry> entries;
+    private final Identities known;
     private final boolean crashed;
     /** A rollback had been carried out before, whole. */
     private final boolean rolledBack;
@@ -141,12 +141,12 @@ final class Rollback {
     private final Set<Name> changed = new TreeSet<>();
     private int verified;
 
-    Rollback(Backups backups, Map<Name, Entry> entries, boolean crashed, Undo undo) {
+    Rollback(Backups backups, boolean crashed, Undo undo) {
         this.undo = undo;
         this.only = undo.only() == null ? null : new Name(undo.only());
         this.backups = backups;
         this.files = backups.files;
-        this.entries = entries;
+        this.known = backups.known;
         this.crashed = crashed;
         this.rolledBack = backups.state() == Backups.State.ROLLED_BACK;
     }
@@ -210,7 +210,7 @@ final class Rollback {
 
     private void gather() {
         for (Plan p : plans) {
-            if (p.e.role == Entry.TOUCHED && (p.e.left == null || p.e.users > 0) && backups.blocked(p.e.name) == null) {
+            if (p.e.role == Entry.TOUCHED && (p.e.left == null || p.e.users > 0) && known.blocked(p.e.name) == null) {
                 openParents.add(p.e.name.parent());
                 try {
                     FileState s = FileState.look(files, p.e.name);
@@ -229,7 +229,7 @@ final class Rollback {
         Entry e = p.e;
         FileState image = e.image;
         try {
-            Name wall = backups.blocked(e.name);
+            Name wall = known.blocked(e.name);
             if (wall != null) {
                 Plan w = byName.get(wall);
                 boolean gives = w != null && w.e.role == Entry.TOUCHED && w.owner != THEIRS && w.outcome != Outcome.FAILED;
@@ -281,7 +281,7 @@ final class Rollback {
             }
             boolean later = over && !kept;
             p.owner = later ? THEIRS : owner(e, now);
-            if (p.owner == THEIRS && !later && now.kind != FileState.ABSENT && backups.movedHere(e.name, now)) {
+            if (p.owner == THEIRS && !later && now.kind != FileState.ABSENT && known.movedHere(e.name, now)) {
                 p.owner = OURS;
             }
             if (p.owner == THEIRS && undo.force()) {
@@ -352,7 +352,7 @@ final class Rollback {
             return OURS;
         }
         if (e.decided && (now.kind == FileState.ABSENT || now.kind == FileState.DIRECTORY && e.image.kind == FileState.DIRECTORY
-                || sameBytes(now, e) || sameContent(now, e) || backups.isComingBack(e, now))) {
+                || sameBytes(now, e) || sameContent(now, e) || known.isComingBack(e, now))) {
             return OURS;
         }
         FileState left = e.users > 0 ? null : left(e);
@@ -361,7 +361,7 @@ final class Rollback {
         }
         if (now.kind != left.kind) {
             // what it left here was found to be gone, and has come back with its directory
-            return now.kind != FileState.ABSENT && backups.isAsLeft(now) ? OURS : THEIRS;
+            return now.kind != FileState.ABSENT && known.isAsLeft(now) ? OURS : THEIRS;
         }
         switch (now.kind) {
             case FileState.ABSENT:
@@ -389,19 +389,19 @@ final class Rollback {
         if (sameStat) {
             return THEIRS;
         }
-        FileState other = backups.lastLeft(now.ino);
+        FileState other = known.lastLeft(now.ino);
         if (other != null && other != left && now.couldBeMoved(other)
                 && (other.sha == null || Arrays.equals(Sha256.of(files.path(e.name.bytes)), other.sha))) {
             return OURS;
         }
         boolean onlyInodeChanged = now.sameInode(left) && now.size == left.size && now.mtime == left.mtime && left.sha == null;
-        return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) || backups.wasOpen(e, now) ? ATTRIBUTED : THEIRS;
+        return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) || known.wasOpen(e, now) ? ATTRIBUTED : THEIRS;
     }
 
     /** What the session left at e: nothing, too, when it later removed or renamed a directory above. */
     private FileState left(Entry e) {
         for (Name up = e.name.parent(); up != null; up = up.parent()) {
-            Entry a = entries.get(up);
+            Entry a = known.get(up);
             if (a != null && a.users == 0 && a.left != null && a.left.kind == FileState.ABSENT && a.leftAt > e.leftAt) {
                 return a.left;
             }
@@ -413,7 +413,7 @@ final class Rollback {
     private boolean movedAbout(Entry e) {
         boolean gone = e.gone;
         for (Name up = e.name.parent(); up != null && !gone; up = up.parent()) {
-            Entry a = entries.get(up);
+            Entry a = known.get(up);
             gone = a != null && a.gone && a.role == Entry.TOUCHED;
         }
         return gone;
@@ -484,7 +484,7 @@ final class Rollback {
         for (Plan p : plans) {
             if (p.e.role == Entry.TOUCHED && p.now != null && p.now.kind == FileState.DIRECTORY && p.owner != THEIRS
                     && (p.action == METADATA || p.action == REMOVE || p.action == REPLACE) && (p.now.mode & 0700) != 0700
-                    && backups.blocked(p.e.name) == null) {
+                    && known.blocked(p.e.name) == null) {
                 try {
                     chmod(files.path(p.e.name.bytes), p.now.mode | 0700);
                 } catch (IOException e) {
@@ -508,7 +508,7 @@ final class Rollback {
             return;
         }
         try {
-            Name wall = backups.blocked(e.name);
+            Name wall = known.blocked(e.name);
             if (wall != null) {
                 if (p.action == REMOVE) {
                     throw wall(wall);
@@ -557,7 +557,7 @@ final class Rollback {
         for (Plan below : plans) {
             ours |= below.outcome == Outcome.REMOVED && below.e.name.below(p.e.name);
         }
-        if (ours && backups.blocked(p.e.name) == null) {
+        if (ours && known.blocked(p.e.name) == null) {
             try {
                 Files.delete(files.path(p.e.name.bytes));
                 p.outcome = Outcome.REMOVED;
@@ -583,7 +583,7 @@ final class Rollback {
                 continue;
             }
             FileState now = FileState.look(files, child);
-            Entry from = now.kind == FileState.ABSENT ? null : backups.knownElsewhere(child, now);
+            Entry from = now.kind == FileState.ABSENT ? null : known.knownElsewhere(child, now);
             Plan origin = from == null ? null : byName.get(from.name);
             if (origin == null || origin.owner == THEIRS || origin.outcome == Outcome.FAILED
                     || origin.e.image.kind != FileState.ABSENT && !canComeBack(origin)) {
@@ -768,7 +768,7 @@ final class Rollback {
             return;
         }
         try {
-            Name wall = backups.blocked(p.e.name);
+            Name wall = known.blocked(p.e.name);
             if (wall != null) {
                 throw wall(wall);
             }
@@ -835,7 +835,7 @@ final class Rollback {
         Entry e = p.e;
         FileState image = e.image;
         try {
-            Name wall = backups.blocked(e.name);
+            Name wall = known.blocked(e.name);
             if (wall != null) {
                 throw wall(wall);
             }
@@ -992,7 +992,7 @@ final class Rollback {
                 if (p.unsafe != null) {
                     throw p.unsafe;
                 }
-                Name wall = backups.blocked(p.e.name);
+                Name wall = known.blocked(p.e.name);
                 if (wall != null) {
                     throw wall(wall);
                 }
@@ -1067,7 +1067,7 @@ final class Rollback {
         if (other == null) {
             other = otherName(p);
         }
-        if (other == null || other.equals(p.e.name) || backups.blocked(other) != null) {
+        if (other == null || other.equals(p.e.name) || known.blocked(other) != null) {
             return false;
         }
         FileState state = FileState.look(files, other);
@@ -1106,7 +1106,7 @@ final class Rollback {
             }
         }
         Name other = strangers.get(image.ino);
-        if (other == null || backups.blocked(other) != null) {
+        if (other == null || known.blocked(other) != null) {
             return null;
         }
         FileState now = FileState.look(files, other);
@@ -1116,11 +1116,11 @@ final class Rollback {
         Path path = files.path(other.bytes);
         if (now.size == image.size && Arrays.equals(Sha256.of(path), image.sha)) {
             metadata(p, path, image, now);
-        } else if (backups.leftAsIs(now) || p.e.inPlace) {
+        } else if (known.leftAsIs(now) || p.e.inPlace) {
             writeInPlace(p, path, now);
-        } else if (backups.wasOpen(null, now) && now.size <= MAX_DISPLACED_COPY) {
+        } else if (known.wasOpen(null, now) && now.size <= MAX_DISPLACED_COPY) {
             // a mapping or a descriptor went on changing it when the name it was opened by was gone
-            p.aside = backups.aside("displaced", entries.size() + p.index, other);
+            p.aside = backups.aside("displaced", known.all().size() + p.index, other);
             copy(path, p.aside);
             p.note("the session was still changing it under a name that is gone; what was there is kept");
             writeInPlace(p, path, now);
@@ -1132,7 +1132,7 @@ final class Rollback {
     }
 
     private void search(Name directory, boolean deep) {
-        if (strangers.size() > MAX_STRANGERS || backups.blocked(directory) != null
+        if (strangers.size() > MAX_STRANGERS || known.blocked(directory) != null
                 || (files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return;
         }
@@ -1206,7 +1206,7 @@ final class Rollback {
             return;
         }
         try {
-            if (backups.blocked(p.e.name) != null) {
+            if (known.blocked(p.e.name) != null) {
                 return;
             }
             Path path = files.path(p.e.name.bytes);
@@ -1412,7 +1412,7 @@ final class Rollback {
         }
         backups.begun = true;
         for (Name directory : changed) {
-            if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || backups.blocked(directory) != null) {
+            if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || known.blocked(directory) != null) {
                 continue;
             }
             try {
@@ -1462,7 +1462,7 @@ final class Rollback {
     private void removeLeftovers() {
         for (Plan p : plans) {
             int kind = p.e.image.kind;
-            if (p.e.role == Entry.TOUCHED && kind != FileState.ABSENT && kind != FileState.DIRECTORY && backups.blocked(p.e.name) == null) {
+            if (p.e.role == Entry.TOUCHED && kind != FileState.ABSENT && kind != FileState.DIRECTORY && known.blocked(p.e.name) == null) {
                 try {
                     Path leftover = beside(p);
                     if (files.mode(files.name(leftover)) != 0) {

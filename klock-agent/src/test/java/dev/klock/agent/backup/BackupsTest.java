@@ -1137,8 +1137,8 @@ class BackupsTest {
         assertThat(a).hasContent("ours");
         assertThatThrownBy(() -> backups.image(Work.name(a))).isInstanceOf(IOException.class);
         backups.close();
-        List<Backups.Session> sessions = Backups.sessions(home, Work.FILES);
-        assertThat(sessions).extracting(Backups.Session::state).containsExactly(Backups.State.KEPT);
+        List<Store.Session> sessions = Store.sessions(home, Work.FILES);
+        assertThat(sessions).extracting(Store.Session::state).containsExactly(Backups.State.KEPT);
         open2();
     }
 
@@ -1206,9 +1206,9 @@ class BackupsTest {
     void sessions_listsWhatIsThere() throws IOException {
         work.write(out.resolve("a"), "x");
         Backups.open(home, "odd/na me", Work.FILES).close();
-        List<Backups.Session> sessions = Backups.sessions(home, Work.FILES);
-        assertThat(sessions).extracting(Backups.Session::id).containsExactlyInAnyOrder("s-1", "odd/na me");
-        for (Backups.Session s : sessions) {
+        List<Store.Session> sessions = Store.sessions(home, Work.FILES);
+        assertThat(sessions).extracting(Store.Session::id).containsExactlyInAnyOrder("s-1", "odd/na me");
+        for (Store.Session s : sessions) {
             assertThat(s.live()).isEqualTo(s.id().equals("s-1"));
         }
     }

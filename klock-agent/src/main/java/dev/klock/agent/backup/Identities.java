@@ -1,0 +1,287 @@
+package dev.klock.agent.backup;
+
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Which file is it? What a session knows of paths, and of the files behind them by inode number: a file that is found somewhere may have
+ * come there with a rename or under another of its names, be open still, or be somebody else's to which the number of one that is gone
+ * was given. Every question is about what is at a name now ({@code now}); the answers change nothing.
+ *
+ * <p>Thread-safe; an entry's own fields are guarded by its monitor (see {@link Entry}).
+ */
+final class Identities {
+    private final HostFiles files;
+    private final ConcurrentHashMap<Name, Entry> entries = new ConcurrentHashMap<>();
+    /** Entries that had, or were left with, an inode number; arrays are replaced, not changed. */
+    private final ConcurrentHashMap<Long, Entry[]> byInode = new ConcurrentHashMap<>();
+    /** By inode number: the state in which the session last left a file, under whatever name. */
+    private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
+
+    Identities(HostFiles files) {
+        this.files = files;
+    }
+
+    /** What is known of the path, null if nothing is. */
+    Entry get(Name name) {
+        return entries.get(name);
+    }
+
+    /** Every path that is known, in no order; more may come while it is gone through. */
+    Collection<Entry> all() {
+        return entries.values();
+    }
+
+    /** What is known of the path; a fresh entry if nothing is. */
+    Entry entry(Name name) {
+        Entry e = entries.get(name);
+        if (e == null) {
+            Entry fresh = new Entry(name);
+            e = entries.putIfAbsent(name, fresh);
+            if (e == null) {
+                e = fresh;
+            }
+        }
+        return e;
+    }
+
+    /** {@code e} had, or was left with, this inode number. */
+    void index(FileState state, Entry e) {
+        if (state.kind == FileState.ABSENT) {
+            return;
+        }
+        synchronized (byInode) {
+            Entry[] known = byInode.get(state.ino);
+            if (known == null) {
+                byInode.put(state.ino, new Entry[] {e});
+                return;
+            }
+            for (Entry k : known) {
+                if (k == e) {
+                    return;
+                }
+            }
+            Entry[] more = Arrays.copyOf(known, known.length + 1);
+            more[known.length] = e;
+            byInode.put(state.ino, more);
+        }
+    }
+
+    /** The session has just left a file so, under whatever name. */
+    void leftSo(FileState state) {
+        known.put(state.ino, state);
+    }
+
+    // --- names that lead elsewhere
+
+    /** The topmost component above {@code name} that is there and is not a directory, or null. */
+    Name blocked(Name name) {
+        Name found = null;
+        for (Name up = name.parent(); up != null; up = up.parent()) {
+            int mode = files.mode(up.bytes);
+            if (mode != 0 && (mode & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
+                found = up;
+            }
+        }
+        return found;
+    }
+
+    /**
+     * Whether the name, which was a real one when it was recorded, leads through a link by now, so that what is found there is something
+     * else. {@code ways}: what is known of directories already.
+     */
+    boolean isBlocked(Name name, Map<Name, Boolean> ways) {
+        Name parent = name.parent();
+        if (parent == null) {
+            return false;
+        }
+        Boolean known = ways.get(parent);
+        if (known == null) {
+            int mode = files.mode(parent.bytes);
+            known = mode != 0 && (mode & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || isBlocked(parent, ways);
+            ways.put(parent, known);
+        }
+        return known;
+    }
+
+    /** Whether the object still is at {@code name}, not counting ways through links that were put above it later. */
+    boolean holds(Name name, FileState object) {
+        try {
+            return blocked(name) == null && FileState.look(files, name).sameInode(object);
+        } catch (IOException unreachable) {
+            return false;
+        }
+    }
+
+    // --- as the session left it
+
+    /** The state in which the session last left the file with this inode number, or null. */
+    FileState lastLeft(long ino) {
+        return known.get(ino);
+    }
+
+    /** Whether a file is as the session last left it, wherever it is now. */
+    boolean leftAsIs(FileState now) {
+        FileState k = known.get(now.ino);
+        return k != null && now.couldBeMoved(k);
+    }
+
+    /** {@link #leftAsIs} of anything; a directory's inode number alone might be another's by now. */
+    boolean isAsLeft(FileState now) {
+        return leftAsIs(now) && (now.kind != FileState.DIRECTORY || lastLeft(now.ino).mtime == now.mtime);
+    }
+
+    /** Whether what is at the path now was put there, or changed, by somebody else after the session left it. */
+    boolean foreign(Entry e, FileState now) throws IOException {
+        FileState left = e.left;
+        switch (now.kind) {
+            case FileState.ABSENT:
+                return false;
+            case FileState.DIRECTORY:
+                return left.kind != FileState.DIRECTORY && !isAsLeft(now) && !movedHere(e.name, now);
+            case FileState.FILE:
+                // who puts size and time back cannot put back the inode's own time, which also a change of the mode alone moves
+                boolean disguised = left.sha != null && left.nlink == 1 && now.nlink == 1 && now.sameInode(left) && now.ctime != left.ctime
+                        && lastLeft(now.ino) == left;
+                if (!disguised && (now.couldBeMoved(left) || leftAsIs(now))) {
+                    return false;
+                }
+                if (left.kind == FileState.FILE && left.sha != null && left.size == now.size
+                        && Arrays.equals(Sha256.of(files.path(e.name.bytes)), left.sha)) {
+                    return false;
+                }
+                return !openElsewhere(now) && !movedHere(e.name, now);
+            case FileState.LINK:
+                return !Arrays.equals(now.link, left.link) && !isAsLeft(now) && !movedHere(e.name, now);
+            default:
+                return !now.sameInode(left) && !isAsLeft(now) && !movedHere(e.name, now);
+        }
+    }
+
+    // --- the same file under another name
+
+    /** Another name of the same file that was imaged before: its image is what this one was, whatever was written since. */
+    Entry twin(Entry e, FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        if (candidates == null) {
+            return null;
+        }
+        Entry twin = null;
+        boolean known = leftAsIs(now);
+        for (Entry other : candidates) {
+            if (other == e || other.role != Entry.TOUCHED) {
+                continue;
+            }
+            known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.users > 0 && other.lastKnown().sameInode(now);
+            if (now.sameInode(other.image) && other.image.nlink > 1 && other.contentAt >= 0) {
+                twin = other;
+            }
+        }
+        return known ? twin : null;
+    }
+
+    /** The entry that {@code now}, found at {@code name}, was moved from, or null. */
+    Entry knownElsewhere(Name name, FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        if (candidates == null) {
+            return null;
+        }
+        Entry origin = null;
+        boolean known = leftAsIs(now);
+        for (Entry from : candidates) {
+            if (from.role != Entry.TOUCHED) {
+                continue;
+            }
+            boolean there = holds(from.name, now);
+            known |= now.couldBeMoved(from.image) || there && from.left == null;
+            if (!there && !from.name.equals(name)) {
+                origin = from;
+            }
+        }
+        return known ? origin : null;
+    }
+
+    /** Whether what is at {@code name} came there with a directory that this session renamed: then there was nothing here at its start. */
+    boolean movedHere(Name name, FileState now) throws IOException {
+        boolean below = false;
+        for (Name up = name.parent(); up != null && !below; up = up.parent()) {
+            Entry a = entries.get(up);
+            if (a != null && a.role == Entry.TOUCHED) {
+                below = a.image.kind != FileState.DIRECTORY || a.gone || !FileState.look(files, up).sameInode(a.image);
+            }
+        }
+        return below && knownElsewhere(name, now) != null;
+    }
+
+    /**
+     * Whether an earlier, unfinished rollback has put the file back in place for another of its names, or had begun to: that changed it
+     * under this name, too.
+     */
+    boolean isComingBack(Entry name, FileState now) throws IOException {
+        Entry[] candidates = now.kind == FileState.FILE ? byInode.get(now.ino) : null;
+        if (candidates == null) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c != name && c.decided && now.sameInode(c.image)
+                    && (c.inPlace || c.image.size == now.size && Arrays.equals(Sha256.of(files.path(name.name.bytes)), c.image.sha))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // --- being changed under another name
+
+    /** Whether the session is changing the file under another of its names, or was when that name went. */
+    boolean openElsewhere(FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        if (candidates == null) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.users > 0 && c.lastKnown().sameInode(now))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether the file was being changed when the session ended, under a name that may have gone since: a descriptor and a mapping
+     * outlive the name that they were opened by. It has other names still: the inode number of a file that has none may be another's by now.
+     */
+    boolean wasOpen(Entry except, FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        if (candidates == null) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && c.lastKnown().sameInode(now)
+                    && hasNamesLeft(candidates, now)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the file had, when the session first met it or from the session, more names than are known to be gone: then {@code now} is it. */
+    private boolean hasNamesLeft(Entry[] candidates, FileState now) {
+        int names = 0;
+        int made = 0;
+        int gone = 0;
+        for (Entry c : candidates) {
+            boolean had = c.image.sameInode(now);
+            FileState last = c.left == null || c.left.kind == FileState.ABSENT ? c.prior : c.left;
+            boolean gave = !had && last != null && last.sameInode(now);
+            names = had ? Math.max(names, c.image.nlink) : names;
+            made += gave ? 1 : 0;
+            gone += (had || gave) && !holds(c.name, now) ? 1 : 0;
+        }
+        return gone < names + made;
+    }
+}

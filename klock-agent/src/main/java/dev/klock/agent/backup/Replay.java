@@ -1,0 +1,132 @@
+package dev.klock.agent.backup;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Builds what is known of a session from the records of its pack, in the order in which they were written. What a record says is in
+ * {@link Backups}, which writes them. Used by one thread, once.
+ */
+final class Replay implements Pack.Reader {
+    private final Backups backups;
+    private final Identities known;
+    private final Set<Long> damaged = new HashSet<>();
+
+    Replay(Backups backups) {
+        this.backups = backups;
+        this.known = backups.known;
+    }
+
+    @Override
+    public void record(int type, ByteBuffer in, long dataAt, long dataLength, boolean intact) throws IOException {
+        switch (type) {
+            case Backups.BEGIN:
+                if (in.getInt() != Backups.FORMAT) {
+                    throw new IOException(backups.directory + " was written by another version of klock");
+                }
+                backups.startedMs = in.getLong();
+                backups.restoredAfterCrash = in.get() != 0;
+                break;
+            case Backups.SCOPE:
+                backups.addScope(path(in));
+                break;
+            case Backups.IMAGE:
+                replayImage(in, dataAt, dataLength, intact);
+                break;
+            case Backups.TOUCH: {
+                Entry e = known.entry(new Name(path(in)));
+                if (e.role == Entry.TOUCHED) {
+                    backups.open(e);
+                } else if (e.role != Entry.NONE) {
+                    e.role = Entry.TOUCHED;
+                }
+                break;
+            }
+            case Backups.LEFT: {
+                Entry e = known.entry(new Name(path(in)));
+                if (e.role != Entry.TOUCHED) {
+                    break;
+                }
+                backups.left(e, FileState.decode(in));
+                e.leftOnDisk = true;
+                known.index(e.left, e);
+                break;
+            }
+            case Backups.TREE: {
+                Name root = new Name(path(in));
+                for (Entry e : known.all()) {
+                    if (e.role == Entry.TOUCHED && (e.name.equals(root) || e.name.below(root))) {
+                        e.open();
+                    }
+                }
+                break;
+            }
+            case Backups.END:
+                backups.state = Backups.State.values()[in.get()];
+                break;
+            case Backups.SEEN: {
+                FileState state = FileState.decode(in);
+                known.leftSo(state);
+                break;
+            }
+            case Backups.OWN_MTIME:
+                known.entry(new Name(path(in))).ownMtime = in.getLong();
+                break;
+            case Backups.IN_PLACE:
+                known.entry(new Name(path(in))).inPlace = true;
+                break;
+            case Backups.ROLLBACK:
+                backups.begun = true;
+                while (in.hasRemaining()) {
+                    byte what = in.get();
+                    Entry e = known.entry(new Name(path(in)));
+                    e.timesDue |= (what & Rollback.TIMES) != 0;
+                    e.decided |= (what & Rollback.DECIDED) != 0;
+                }
+                break;
+            case Backups.OUTCOME: {
+                Entry e = known.entry(new Name(path(in)));
+                RollbackReport.Outcome outcome = RollbackReport.Outcome.values()[in.get()];
+                byte[] detail = path(in);
+                byte[] aside = path(in);
+                e.outcome = new RollbackReport.Entry(e.name.bytes, outcome, detail.length == 0 ? null : new String(detail, StandardCharsets.UTF_8),
+                        aside.length == 0 ? null : backups.directory.resolve(new String(aside, StandardCharsets.UTF_8)));
+                break;
+            }
+            default:
+                break;
+        }
+    }
+
+    private void replayImage(ByteBuffer in, long dataAt, long dataLength, boolean intact) {
+        Entry e = known.entry(new Name(path(in)));
+        int role = in.getInt();
+        long ref = in.getLong();
+        FileState image = FileState.decode(in);
+        if (e.role == Entry.TOUCHED) {
+            if (role != Entry.TOUCHED) {
+                return;
+            }
+            e.superseded();
+        }
+        e.image = image;
+        e.contentAt = ref >= 0 ? ref : dataLength > 0 ? dataAt : -1;
+        if (!intact) {
+            damaged.add(dataAt);
+        }
+        e.damaged = damaged.contains(e.contentAt);
+        e.left = null;
+        e.leftAt = backups.next();
+        e.role = role;
+        known.index(image, e);
+    }
+
+    private byte[] path(ByteBuffer in) {
+        byte[] path = new byte[in.getInt()];
+        in.get(path);
+        return path;
+    }
+}

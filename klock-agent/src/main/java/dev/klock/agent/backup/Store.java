@@ -1,0 +1,306 @@
+package dev.klock.agent.backup;
+
+import dev.klock.agent.backup.Backups.State;
+import dev.klock.bridge.HostFiles;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The directories of a home's sessions, {@code <home>/backups/<session>/}: their names, who holds them, which are marked as running, and
+ * which have been kept long enough. What is in one is {@link Backups}' matter. Stateless but for what this process holds; thread-safe.
+ */
+public final class Store {
+    private static final int NAME_MAX = 255;
+
+    /** Session directories this process holds: probing their locks would release them (POSIX locks die with any close). */
+    private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
+
+    private Store() {
+    }
+
+    /** A session's directory, held by this process: nobody else can open it. Closing it lets it go. */
+    static final class Hold implements Closeable {
+        final FileChannel lock;
+        private final String key;
+
+        private Hold(FileChannel lock, String key) {
+            this.lock = lock;
+            this.key = key;
+        }
+
+        @Override
+        public void close() throws IOException {
+            try {
+                lock.close();
+            } finally {
+                HELD.remove(key);
+            }
+        }
+    }
+
+    /** @throws IOException if this process or another one has it */
+    static Hold hold(String sessionId, Path directory) throws IOException {
+        String key = directory.toRealPath().toString();
+        if (!HELD.add(key)) {
+            throw new IOException("session " + sessionId + " is already open in this process");
+        }
+        FileChannel lock = null;
+        try {
+            lock = FileChannel.open(directory.resolve("lock"),
+                    Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            if (lock.tryLock() == null) {
+                throw new IOException("session " + sessionId + " is in use by another process");
+            }
+            return new Hold(lock, key);
+        } catch (IOException | RuntimeException e) {
+            if (lock != null) {
+                lock.close();
+            }
+            HELD.remove(key);
+            throw e;
+        }
+    }
+
+    /** All sessions of this home, by name. Reads only the records' heads. */
+    public static List<Session> sessions(Path home, HostFiles files) throws IOException {
+        List<Session> found = new ArrayList<>();
+        Path sessions = home.resolve("backups");
+        if (!Files.isDirectory(sessions, LinkOption.NOFOLLOW_LINKS)) {
+            return found;
+        }
+        List<Path> directories = new ArrayList<>();
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(sessions)) {
+            for (Path p : list) {
+                if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS) && !p.getFileName().toString().startsWith(".")) {
+                    directories.add(p);
+                }
+            }
+        }
+        Collections.sort(directories);
+        for (Path p : directories) {
+            String id = sessionId(p.getFileName().toString());
+            boolean live = live(p);
+            try (Backups b = Backups.read(home, id, files)) {
+                found.add(b.summary(live));
+            }
+        }
+        return found;
+    }
+
+    /**
+     * One session of a home. {@code live}: some process holds it; {@code touched}: paths it changed; {@code bytes}: size of its pack;
+     * {@code startedMs}: when it first imaged something, since the epoch, 0 if it never did.
+     */
+    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs) {
+    }
+
+    /**
+     * Removes sessions that are over: first those begun before {@code beforeMs}, then the oldest of the others until all together take at
+     * most {@code maxBytes}. Never one that some process holds, nor one that crashed and is not recovered yet.
+     *
+     * @return the removed ones, oldest first
+     */
+    public static List<Session> prune(Path home, long beforeMs, long maxBytes, HostFiles files) throws IOException {
+        List<Session> all = sessions(home, files);
+        all.sort(Comparator.comparingLong(Session::startedMs));
+        long bytes = 0;
+        for (Session s : all) {
+            bytes += s.bytes;
+        }
+        try (DirectoryStream<Path> interrupted = Files.newDirectoryStream(home.resolve("backups"), ".pruned-*")) {
+            for (Path p : interrupted) {
+                erase(p);
+            }
+        } catch (NoSuchFileException none) {
+            return new ArrayList<>();
+        }
+        List<Session> removed = new ArrayList<>();
+        for (Session s : all) {
+            if (s.live || s.state == State.OPEN && s.startedMs != 0 || s.startedMs >= beforeMs && bytes <= maxBytes) {
+                continue;
+            }
+            if (remove(home, s.id)) {
+                bytes -= s.bytes;
+                removed.add(s);
+            }
+        }
+        return removed;
+    }
+
+    private static boolean remove(Path home, String sessionId) throws IOException {
+        Path directory = directory(home, sessionId);
+        Path away = directory.resolveSibling(".pruned-" + directory.getFileName());
+        Hold held;
+        try {
+            held = hold(sessionId, directory);
+        } catch (IOException inUse) {
+            return false;
+        }
+        try (held) {
+            Files.move(directory, away);
+        }
+        erase(away);
+        return true;
+    }
+
+    private static void erase(Path tree) throws IOException {
+        Files.walkFileTree(tree, new SimpleFileVisitor<Path>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes a) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path d, IOException e) throws IOException {
+                Files.delete(d);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    static Path sessions(Path home) throws IOException {
+        Path sessions = home.resolve("backups");
+        if (makeDirectory(sessions)) {
+            Pack.syncDirectory(home);
+        }
+        return sessions;
+    }
+
+    /**
+     * Where sessions that have changed something and not ended are named, so that a start finds the crashed ones without looking through
+     * all that ever were. A session id never becomes a name with a leading dot.
+     */
+    private static Path openSessions(Path sessions) {
+        return sessions.resolve(".open");
+    }
+
+    /** Durable before the first image is. */
+    static void markOpen(Path directory) throws IOException {
+        Path open = openSessions(directory.getParent());
+        if (makeDirectory(open)) {
+            Pack.syncDirectory(directory.getParent());
+        }
+        try {
+            Files.createFile(open.resolve(directory.getFileName()), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileAlreadyExistsException marked) {
+            return;
+        }
+        Pack.syncDirectory(open);
+    }
+
+    /** After the end is durable; a mark that stays only makes the next start look. */
+    static void unmarkOpen(Path directory) {
+        try {
+            Files.deleteIfExists(openSessions(directory.getParent()).resolve(directory.getFileName()));
+        } catch (IOException stays) {
+            return;
+        }
+    }
+
+    /** The sessions of {@code home} that are marked as running: live or crashed. Costs one listing, nothing where there are none. */
+    static List<String> marked(Path home) {
+        String[] names = openSessions(home.resolve("backups")).toFile().list();
+        List<String> ids = new ArrayList<>();
+        if (names != null) {
+            Arrays.sort(names);
+            for (String name : names) {
+                ids.add(sessionId(name));
+            }
+        }
+        return ids;
+    }
+
+    static Path directory(Path home, String sessionId) throws IOException {
+        return home.resolve("backups").resolve(fileName(sessionId));
+    }
+
+    static Path mark(Path home, String sessionId) throws IOException {
+        return openSessions(home.resolve("backups")).resolve(fileName(sessionId));
+    }
+
+    static boolean live(Path directory) throws IOException {
+        if (HELD.contains(directory.toRealPath().toString())) {
+            return true;
+        }
+        Path file = directory.resolve("lock");
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        try (FileChannel probe = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            FileLock got = probe.tryLock();
+            return got == null;
+        } catch (OverlappingFileLockException e) {
+            return true;
+        }
+    }
+
+    static boolean makeDirectory(Path directory) throws IOException {
+        try {
+            Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+                throw new NotDirectoryException(directory.toString());
+            }
+            return false;
+        }
+    }
+
+    /** A session id as one safe file name: everything but {@code A-Z a-z 0-9 . _ -}, and a leading dot, is percent-encoded. */
+    static String fileName(String sessionId) throws IOException {
+        StringBuilder out = new StringBuilder();
+        for (byte b : sessionId.getBytes(StandardCharsets.UTF_8)) {
+            char c = (char) (b & 0xff);
+            boolean plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' && out.length() > 0;
+            if (plain) {
+                out.append(c);
+            } else {
+                out.append('%').append(Character.forDigit(c >> 4, 16)).append(Character.forDigit(c & 15, 16));
+            }
+        }
+        if (out.length() == 0 || out.length() > NAME_MAX) {
+            throw new IOException("a session id needs 1 to " + NAME_MAX + " characters: " + sessionId);
+        }
+        return out.toString();
+    }
+
+    private static String sessionId(String fileName) {
+        byte[] out = new byte[fileName.length()];
+        int n = 0;
+        for (int i = 0; i < fileName.length(); i++) {
+            char c = fileName.charAt(i);
+            if (c == '%' && i + 2 < fileName.length()) {
+                out[n++] = (byte) (Character.digit(fileName.charAt(i + 1), 16) << 4 | Character.digit(fileName.charAt(i + 2), 16));
+                i += 2;
+            } else {
+                out[n++] = (byte) c;
+            }
+        }
+        return new String(out, 0, n, StandardCharsets.UTF_8);
+    }
+}
