@@ -1,0 +1,88 @@
+package dev.klock.agent.backup;
+
+import dev.klock.agent.backup.RollbackReport.Outcome;
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/** What is not put back because somebody else's work is there: the images of it are put beside, below the session's directory. */
+final class Aside {
+    private final Backups backups;
+    private final Undo undo;
+
+    Aside(Backups backups, Undo undo) {
+        this.backups = backups;
+        this.undo = undo;
+    }
+
+    /** Leaves theirs in place. */
+    void keepTheirs(Plan p, String why) {
+        p.outcome = Outcome.KEPT_THEIRS;
+        p.action = Plan.NOTHING;
+        p.note(why);
+        if (p.e.image.kind != FileState.FILE || undo.dry()) {
+            return;
+        }
+        p.aside = putAside(p, p.e.image, p.e.contentAt, "");
+    }
+
+    /** Answers where it now is; null if it could not be put there. */
+    private Path putAside(Plan p, FileState image, long contentAt, String suffix) {
+        if (contentAt < 0) {
+            p.note("our image is damaged");
+            return null;
+        }
+        try {
+            Path aside = backups.aside("aside", p.index, p.e.name);
+            aside = aside.resolveSibling(aside.getFileName() + suffix);
+            Files.deleteIfExists(aside);
+            try (FileChannel out = FileChannel.open(aside, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+                backups.copy(image, contentAt, Channels.newOutputStream(out));
+                out.force(true);
+            }
+            return aside;
+        } catch (IOException failed) {
+            p.note("our image could not be put beside it: " + Plan.reason(failed));
+            return null;
+        }
+    }
+
+    /**
+     * Somebody else's change between two of the session's is what came back; what was there at first goes aside, and so does every version
+     * of others that the session has changed since, for it may be nowhere else.
+     */
+    void betweenTwo(Plan p) {
+        Entry e = p.e;
+        if (e.earlier.length == 0 || p.outcome == null || p.outcome == Outcome.FAILED) {
+            return;
+        }
+        boolean kept = p.outcome == Outcome.KEPT_THEIRS;
+        if (!kept) {
+            p.outcome = Outcome.KEPT_THEIRS;
+            p.note("changed by someone else between two changes of the session: their version is in place");
+        }
+        if (undo.dry()) {
+            return;
+        }
+        int others = 0;
+        for (int i = 0; i < e.earlier.length; i++) {
+            Entry.Earlier was = e.earlier[i];
+            if (was.contentAt >= 0) {
+                Path aside = putAside(p, was.image, was.contentAt, i == 0 && !kept ? "" : ".v" + (i + 1));
+                p.aside = i == 0 && !kept || p.aside == null ? aside : p.aside;
+                others += i == 0 ? 0 : 1;
+            } else if (i > 0 && was.image.kind == FileState.LINK) {
+                p.note("before that others had put " + was.image.describe() + " there");
+            }
+        }
+        if (others > 0) {
+            p.note("earlier versions of others are beside ours, as .v2 and so on");
+        }
+    }
+}

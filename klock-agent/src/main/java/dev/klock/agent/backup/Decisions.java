@@ -1,0 +1,303 @@
+package dev.klock.agent.backup;
+
+import dev.klock.agent.backup.RollbackReport.Outcome;
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Whose is what is at a path now, and what has to be done there? Unchanged, ours (still as the session left it), attributed (the session
+ * may have been changing it when it ended), or theirs (C32). Decides from the top down, and again for what changes meanwhile.
+ */
+final class Decisions {
+    /** What somebody else has made stands where the image, or a directory above it, has to go: trying again does not help. */
+    static final class Obstructed extends IOException {
+        private static final long serialVersionUID = 1;
+
+        Obstructed(String message) {
+            super(message);
+        }
+    }
+
+    private final Backups backups;
+    private final HostFiles files;
+    private final Identities known;
+    private final Metadata metadata;
+    private final Aside aside;
+    private final Undo undo;
+    private final boolean crashed;
+    /** A rollback had been carried out before, whole. */
+    private final boolean rolledBack;
+    private final Map<Name, Plan> plans;
+    private final Map<Long, Name> groups;
+    private final Map<Long, Plan> openInodes = new HashMap<>();
+    /** Directories in which the session was still changing something: what it made there is not in the times that it left. */
+    private final Set<Name> openParents = new HashSet<>();
+
+    /**
+     * @param plans  all of them by name
+     * @param groups is given the files of several names that are in place already, by inode number
+     */
+    Decisions(Backups backups, boolean crashed, Undo undo, Metadata metadata, Aside aside, Map<Name, Plan> plans, Map<Long, Name> groups) {
+        this.backups = backups;
+        this.files = backups.files;
+        this.known = backups.known;
+        this.metadata = metadata;
+        this.aside = aside;
+        this.undo = undo;
+        this.crashed = crashed;
+        this.rolledBack = backups.state() == Backups.State.ROLLED_BACK;
+        this.plans = plans;
+        this.groups = groups;
+    }
+
+    /** To be called before anything is decided. */
+    void gather(Collection<Plan> all) {
+        for (Plan p : all) {
+            if (p.e.role == Entry.TOUCHED && (p.e.left == null || p.e.users > 0) && known.blocked(p.e.name) == null) {
+                openParents.add(p.e.name.parent());
+                try {
+                    FileState s = FileState.look(files, p.e.name);
+                    if (s.kind == FileState.FILE && s.nlink > 1) {
+                        openInodes.put(s.ino, p);
+                    }
+                } catch (IOException unknown) {
+                    // decide() meets it again and says so.
+                    p.now = null;
+                }
+            }
+        }
+    }
+
+    /** Fills the plan in. */
+    void decide(Plan p) {
+        Entry e = p.e;
+        FileState image = e.image;
+        try {
+            Name wall = known.blocked(e.name);
+            if (wall != null) {
+                Plan w = plans.get(wall);
+                boolean gives = w != null && w.e.role == Entry.TOUCHED && w.owner != Plan.THEIRS && w.outcome != Outcome.FAILED;
+                if (!gives && e.role == Entry.TOUCHED && (files.mode(wall.bytes) & FileState.TYPE_BITS) == FileState.LINK_BITS) {
+                    p.owner = Plan.THEIRS;
+                    stop(p, wall(wall, " is a symbolic link now and is not followed"));
+                    return;
+                }
+                p.now = FileState.absent();
+            } else {
+                p.now = FileState.look(files, e.name);
+            }
+        } catch (IOException unreadable) {
+            if (e.role == Entry.TOUCHED) {
+                p.fail(unreadable);
+            }
+            return;
+        }
+        FileState now = p.now;
+        boolean over = e.outcome != null && e.outcome.outcome() != Outcome.FAILED;
+        boolean kept = over && e.outcome.outcome() == Outcome.KEPT_THEIRS;
+        boolean asImaged = over && isAsImaged(p);
+        // what stood in the way may be gone; where nobody knows what the session left, what is there stays taken for somebody else's
+        if (asImaged || kept && !undo.force() && e.left == null) {
+            boolean again = rolledBack && asImaged && (!kept || e.earlier.length == 0);
+            p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
+            p.detail = again ? null : e.outcome.detail();
+            p.aside = again ? null : e.outcome.aside();
+            p.times = e.timesDue && !rolledBack && now.kind == FileState.DIRECTORY;
+            return;
+        }
+        if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {
+            p.times = e.timesDue || crashed || openParents.contains(e.name) || movedAbout(e) || now.mtime == image.mtime || now.mtime == e.ownMtime
+                    || e.left != null && e.users == 0 && now.mtime == e.left.mtime;
+        }
+        if (e.role != Entry.TOUCHED) {
+            return;
+        }
+        try {
+            boolean same = sameContent(now, e);
+            if (same && image.nlink > 1 && now.kind == FileState.FILE && now.sameInode(image)) {
+                groups.put(image.ino, e.name);
+            }
+            // a mapped file gets a new inode even if it is as it was: a store that comes before the process has ended must not reach it
+            boolean reachable = e.isMapped() && now.kind == FileState.FILE && now.nlink == 1;
+            if (same && !reachable && sameMetadata(now, image) && metadata.sameAttributes(e)) {
+                p.outcome = Outcome.UNCHANGED;
+                return;
+            }
+            boolean later = over && !kept;
+            p.owner = later ? Plan.THEIRS : owner(e, now);
+            if (p.owner == Plan.THEIRS && !later && now.kind != FileState.ABSENT && known.movedHere(e.name, now)) {
+                p.owner = Plan.OURS;
+            }
+            if (p.owner == Plan.THEIRS && undo.force()) {
+                p.owner = Plan.ATTRIBUTED;
+            }
+            if (p.owner == Plan.THEIRS) {
+                aside.keepTheirs(p, "changed by someone else since: now " + now.describe() + ", was " + image.describe());
+                p.times = false;
+                return;
+            }
+            if (same && !reachable) {
+                p.action = Plan.METADATA;
+            } else if (image.kind == FileState.ABSENT) {
+                p.action = Plan.REMOVE;
+            } else if (image.kind == FileState.DIRECTORY) {
+                p.action = now.kind == FileState.ABSENT ? Plan.MAKE : Plan.REPLACE;
+            } else {
+                p.action = now.kind == FileState.DIRECTORY ? Plan.REPLACE : Plan.WRITE;
+            }
+        } catch (IOException unreadable) {
+            p.fail(unreadable);
+        }
+    }
+
+    /** Whether what an earlier rollback put back still is as it was put back. Another time that somebody gave it is no change. */
+    private boolean isAsImaged(Plan p) {
+        Entry e = p.e;
+        FileState now = p.now;
+        try {
+            boolean same = now.kind == FileState.FILE ? sameBytes(now, e) : sameContent(now, e);
+            return same && (e.outcome.detail() != null || now.kind == FileState.ABSENT || now.sameOwnerAndMode(e.image));
+        } catch (IOException unreadable) {
+            return false;
+        }
+    }
+
+    private boolean sameContent(FileState now, Entry e) throws IOException {
+        FileState image = e.image;
+        if (now.kind != image.kind) {
+            return false;
+        }
+        switch (now.kind) {
+            case FileState.FILE:
+                // a name of another file, though of equal content, shares its times and all that is written to it
+                return (image.nlink <= 1 && now.nlink <= 1 || now.sameInode(image)) && sameBytes(now, e);
+            case FileState.LINK:
+                return Arrays.equals(now.link, image.link);
+            case FileState.CHARACTER_DEVICE:
+            case FileState.BLOCK_DEVICE:
+                return now.rdev == image.rdev;
+            default:
+                return true;
+        }
+    }
+
+    private boolean sameBytes(FileState now, Entry e) throws IOException {
+        FileState image = e.image;
+        return now.kind == FileState.FILE && image.kind == FileState.FILE && now.size == image.size
+                && (now.sameStat(image) && !image.racy() || Arrays.equals(Sha256.of(files.path(e.name.bytes)), image.sha));
+    }
+
+    private static boolean sameMetadata(FileState now, FileState image) {
+        return now.kind == FileState.ABSENT || now.sameOwnerAndMode(image) && (now.kind == FileState.DIRECTORY || now.mtime == image.mtime);
+    }
+
+    private int owner(Entry e, FileState now) throws IOException {
+        if (e.inPlace && now.kind == FileState.FILE && now.sameInode(e.image)) {
+            return Plan.OURS;
+        }
+        if (e.decided && (now.kind == FileState.ABSENT || now.kind == FileState.DIRECTORY && e.image.kind == FileState.DIRECTORY
+                || sameBytes(now, e) || sameContent(now, e) || known.isComingBack(e, now))) {
+            return Plan.OURS;
+        }
+        FileState left = e.users > 0 ? null : left(e);
+        if (left == null) {
+            return e.prior != null && now.sameStat(e.prior) && !e.prior.racy() ? Plan.OURS : Plan.ATTRIBUTED;
+        }
+        if (now.kind != left.kind) {
+            // what it left here was found to be gone, and has come back with its directory
+            return now.kind != FileState.ABSENT && known.isAsLeft(now) ? Plan.OURS : Plan.THEIRS;
+        }
+        switch (now.kind) {
+            case FileState.ABSENT:
+                return Plan.OURS;
+            case FileState.FILE:
+                int owner = fileOwner(e, now, left);
+                return owner == Plan.OURS && left.inferred ? Plan.ATTRIBUTED : owner;
+            case FileState.LINK:
+                return Arrays.equals(now.link, left.link) ? Plan.OURS : Plan.THEIRS;
+            case FileState.DIRECTORY:
+                return now.sameInode(left) && now.sameOwnerAndMode(left) ? Plan.OURS : Plan.THEIRS;
+            default:
+                return now.sameInode(left) ? Plan.OURS : Plan.THEIRS;
+        }
+    }
+
+    private int fileOwner(Entry e, FileState now, FileState left) throws IOException {
+        boolean sameStat = now.sameStat(left);
+        if (sameStat && (!left.racy() || left.sha == null)) {
+            return Plan.OURS;
+        }
+        if (left.sha != null && left.size == now.size && Arrays.equals(Sha256.of(files.path(e.name.bytes)), left.sha)) {
+            return Plan.OURS;
+        }
+        if (sameStat) {
+            return Plan.THEIRS;
+        }
+        FileState other = known.lastLeft(now.ino);
+        if (other != null && other != left && now.couldBeMoved(other)
+                && (other.sha == null || Arrays.equals(Sha256.of(files.path(e.name.bytes)), other.sha))) {
+            return Plan.OURS;
+        }
+        boolean onlyInodeChanged = now.sameInode(left) && now.size == left.size && now.mtime == left.mtime && left.sha == null;
+        return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) || known.wasOpen(e, now) ? Plan.ATTRIBUTED : Plan.THEIRS;
+    }
+
+    /** What the session left at e: nothing, too, when it later removed or renamed a directory above. */
+    private FileState left(Entry e) {
+        for (Name up = e.name.parent(); up != null; up = up.parent()) {
+            Entry a = known.get(up);
+            if (a != null && a.users == 0 && a.left != null && a.left.kind == FileState.ABSENT && a.leftAt > e.leftAt) {
+                return a.left;
+            }
+        }
+        return e.left;
+    }
+
+    /** Whether the session renamed or removed this directory or one above it: then its times are not what anybody else made them. */
+    boolean movedAbout(Entry e) {
+        boolean gone = e.gone;
+        for (Name up = e.name.parent(); up != null && !gone; up = up.parent()) {
+            Entry a = known.get(up);
+            gone = a != null && a.gone && a.role == Entry.TOUCHED;
+        }
+        return gone;
+    }
+
+    /** Whether nothing has happened at the path since it was decided on, apart from what this rollback does to other names of the file. */
+    boolean isAsDecided(Plan p) throws IOException {
+        FileState now = FileState.look(files, p.e.name);
+        return now.kind == FileState.ABSENT ? p.now.kind == FileState.ABSENT : now.couldBeMoved(p.now);
+    }
+
+    /** Decides again on what has changed since. */
+    boolean isStillOurs(Plan p) throws IOException {
+        p.now = FileState.look(files, p.e.name);
+        p.owner = p.now.kind == FileState.DIRECTORY && p.e.image.kind != FileState.DIRECTORY ? Plan.THEIRS : owner(p.e, p.now);
+        return p.owner != Plan.THEIRS;
+    }
+
+    /** What to do when there is a wall between the path and the image's way back. */
+    IOException wall(Name wall, String what) {
+        Plan w = plans.get(wall);
+        return w != null && w.outcome == Outcome.FAILED ? new IOException(wall + what) : new Obstructed(wall + what);
+    }
+
+    IOException wall(Name wall) {
+        return wall(wall, " is not a directory any more and is not followed");
+    }
+
+    /** Ends what is done for a path: for good, with the image beside, or until the rollback is run again. */
+    void stop(Plan p, Exception reason) {
+        if (reason instanceof Obstructed) {
+            aside.keepTheirs(p, "it cannot come back: " + reason.getMessage());
+        } else {
+            p.fail(reason);
+        }
+    }
+}

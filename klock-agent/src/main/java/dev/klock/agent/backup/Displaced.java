@@ -1,0 +1,170 @@
+package dev.klock.agent.backup;
+
+import dev.klock.bridge.HostFiles;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * What has to give way: moved whole into {@code displaced/} below the session's directory and looked at there, so that nothing of anybody's
+ * is lost; and the image's way into the place that is free then, never over anything.
+ */
+final class Displaced {
+    /** Largest content that is copied, not linked, before an attributed file gives way. */
+    static final long MAX_DISPLACED_COPY = 64L << 20;
+
+    /** How often what changes again and again while it is to give way is looked at. */
+    static final int MAX_LOOKS = 3;
+
+    private final Backups backups;
+    private final HostFiles files;
+    private final Decisions decisions;
+    private final Aside asides;
+    private final Undo undo;
+
+    Displaced(Backups backups, Decisions decisions, Aside asides, Undo undo) {
+        this.backups = backups;
+        this.files = backups.files;
+        this.decisions = decisions;
+        this.asides = asides;
+        this.undo = undo;
+    }
+
+    /**
+     * Takes what is at the path away, into {@code displaced/}: what is surely the session's, too, since another process may have it open or
+     * mapped, and what that writes must not be in a file without a name. It is moved whole and looked at there, so that what others put in
+     * its place in the last moment is met and put back.
+     *
+     * @return whether nothing is there now; else it is somebody else's, and the plan says so
+     */
+    boolean takeAway(Plan p, Path path) throws IOException {
+        for (int attempt = 1; p.now.kind != FileState.ABSENT; attempt++) {
+            if (p.owner == Plan.ATTRIBUTED && p.now.kind == FileState.FILE && p.now.nlink > 1) {
+                keepCopy(p, path);
+            }
+            Path away = unused(backups.aside("displaced", p.index, p.e.name));
+            try {
+                Files.move(path, away, StandardCopyOption.ATOMIC_MOVE);
+            } catch (NoSuchFileException gone) {
+                p.now = FileState.absent();
+                return true;
+            } catch (AtomicMoveNotSupportedException elsewhere) {
+                return removeInPlace(p, path);
+            }
+            FileState moved = FileState.look(files, new Name(files.name(away)));
+            if (moved.couldBeMoved(p.now) || p.e.isMapped() && moved.kind == FileState.FILE && moved.sameInode(p.now)) {
+                keep(p, moved, away);
+                return true;
+            }
+            putBack(p, path, away);
+            if (attempt == MAX_LOOKS || !decisions.isStillOurs(p)) {
+                asides.keepTheirs(p, "changed by someone else while it was put back");
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What was moved away is not what was decided on. */
+    private void putBack(Plan p, Path path, Path away) throws IOException {
+        try {
+            Files.createLink(path, away);
+            Files.delete(away);
+        } catch (FileAlreadyExistsException another) {
+            p.note("another version of theirs is kept as " + away.getFileName());
+        } catch (IOException | UnsupportedOperationException noLinks) {
+            Files.move(away, path);
+        }
+    }
+
+    /** What stays in {@code displaced/}: files, named in the report where they may be somebody else's after all. */
+    private void keep(Plan p, FileState moved, Path away) throws IOException {
+        if (moved.kind == FileState.FILE && moved.nlink == 1 && (moved.size > 0 || p.owner == Plan.OURS)) {
+            if (p.owner == Plan.ATTRIBUTED) {
+                p.aside = away;
+                p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
+            }
+            return;
+        }
+        Files.delete(away);
+        if (p.owner == Plan.ATTRIBUTED && moved.kind != FileState.FILE) {
+            p.note("it gave way to the image: " + moved.describe());
+        }
+    }
+
+    /** {@link #takeAway} where klock's own directory is on another file system. */
+    private boolean removeInPlace(Plan p, Path path) throws IOException {
+        if (!decisions.isAsDecided(p) && !decisions.isStillOurs(p)) {
+            asides.keepTheirs(p, "changed by someone else while it was put back");
+            return false;
+        }
+        if (p.owner == Plan.ATTRIBUTED && p.now.kind == FileState.FILE && p.now.nlink == 1 && p.now.size > 0) {
+            keepCopy(p, path);
+        } else if (p.owner == Plan.ATTRIBUTED && p.now.kind != FileState.FILE) {
+            p.note("it gave way to the image: " + p.now.describe());
+        }
+        Files.deleteIfExists(path);
+        return true;
+    }
+
+    /** Puts a copy of an attributed file aside, for where it cannot be moved there, or is about to be written in place. */
+    void keepCopy(Plan p, Path path) throws IOException {
+        if (p.now.size == 0) {
+            return;
+        }
+        Path aside = backups.aside("displaced", p.index, p.e.name);
+        if (Files.exists(aside, LinkOption.NOFOLLOW_LINKS)) {
+            // by a run that was interrupted, which may have begun to write here since
+            p.aside = aside;
+            return;
+        }
+        if (p.now.size > MAX_DISPLACED_COPY && !undo.force()) {
+            p.note("what was there was too large to be kept");
+            return;
+        }
+        copy(path, aside);
+        p.aside = aside;
+        p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
+    }
+
+    private static Path unused(Path wanted) {
+        Path free = wanted;
+        for (int n = 2; Files.exists(free, LinkOption.NOFOLLOW_LINKS); n++) {
+            free = wanted.resolveSibling(wanted.getFileName() + "." + n);
+        }
+        return free;
+    }
+
+    /** Gives what was written beside its place, and is safe, its name, where nothing is now; never in the place of anything. */
+    boolean putInPlace(Plan p, Path temporary, Path path) throws IOException {
+        try {
+            Files.createLink(path, temporary);
+        } catch (FileAlreadyExistsException theirs) {
+            Files.deleteIfExists(temporary);
+            p.now = FileState.look(files, p.e.name);
+            p.owner = Plan.THEIRS;
+            asides.keepTheirs(p, "others made it again while it was put back");
+            return false;
+        } catch (IOException | UnsupportedOperationException noLinks) {
+            Files.move(temporary, path);
+            return true;
+        }
+        Files.delete(temporary);
+        return true;
+    }
+
+    static void copy(Path from, Path aside) throws IOException {
+        Files.deleteIfExists(aside);
+        try (OutputStream out = Files.newOutputStream(aside, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                java.io.InputStream in = Files.newInputStream(from, LinkOption.NOFOLLOW_LINKS)) {
+            in.transferTo(out);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package dev.klock.agent.backup;
+
+import dev.klock.agent.backup.RollbackReport.Outcome;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+
+/** What is to be done for one path, and what has become of it. Used by the thread that rolls back. */
+final class Plan {
+    /** Whose what is there now is: the session's for certain … */
+    static final int OURS = 1;
+    /** … the session's as far as anybody knows, so that what gives way is kept … */
+    static final int ATTRIBUTED = 2;
+    /** … somebody else's, which stays. */
+    static final int THEIRS = 3;
+
+    static final int NOTHING = 0;
+    static final int REMOVE = 1;
+    static final int REPLACE = 2;
+    static final int MAKE = 3;
+    static final int WRITE = 4;
+    static final int METADATA = 5;
+
+    final Entry e;
+    final int index;
+    FileState now;
+    int owner = OURS;
+    int action = NOTHING;
+    boolean times;
+    Outcome outcome;
+    String detail;
+    Path aside;
+    /** Written beside its place, not yet safe and not yet renamed. */
+    Path temporary;
+    FileChannel channel;
+    IOException unsafe;
+    /** How often what was written beside its place was gone again. */
+    int vanished;
+
+    Plan(Entry e, int index) {
+        this.e = e;
+        this.index = index;
+    }
+
+    void fail(Exception reason) {
+        outcome = Outcome.FAILED;
+        detail = reason(reason);
+        action = NOTHING;
+    }
+
+    void note(String more) {
+        detail = detail == null ? more : detail + "; " + more;
+    }
+
+    /** The reason for people. */
+    static String reason(Exception e) {
+        if (e instanceof FileSystemException && ((FileSystemException) e).getReason() != null) {
+            return ((FileSystemException) e).getReason();
+        }
+        String name = e.getClass().getSimpleName();
+        return e.getMessage() == null ? name : e instanceof FileSystemException ? name + ": " + e.getMessage() : e.getMessage();
+    }
+}
