@@ -22,8 +22,12 @@ final class Canonical {
         return null;
     }
 
-    /** Why the resource is refused, or {@code null} (K1-8, K1-9, K1-14, C17, C18). */
-    static Refusal check(Resource resource) {
+    /**
+     * Why the resource is refused, or {@code null} (K1-8, K1-9, K1-14, C17, C18).
+     *
+     * @param isPlain whether it is known already that no name in its path is empty or begins with a dot
+     */
+    static Refusal check(Resource resource, boolean isPlain) {
         String path = resource.path();
         int length = path.length();
         if (length == 0) {
@@ -41,7 +45,7 @@ final class Canonical {
             return new Refusal(Refusal.Code.NOT_CANONICAL, resource + " is relative; file paths begin with a slash");
         }
         // two adjacent slashes, a dot segment or a slash at the end; looked for at each slash only
-        for (int slash = 0; slash >= 0; slash = path.indexOf('/', slash + 1)) {
+        for (int slash = isPlain ? -1 : 0; slash >= 0; slash = path.indexOf('/', slash + 1)) {
             int next = slash + 1;
             if (next == length) {
                 if (length > 1) {

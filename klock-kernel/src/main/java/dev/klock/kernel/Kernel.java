@@ -78,6 +78,8 @@ public final class Kernel {
     private final ArrayList<Claim> freed = new ArrayList<>();
 
     private final ArrayList<Claim> found = new ArrayList<>();
+    /** Whether a triple of the manifest that was checked last may meet anything, the session's own leases included. */
+    private boolean mayMeet;
     private final ArrayList<Request> judged = new ArrayList<>();
 
     /** A kernel whose clock stands at {@code startMs}, milliseconds. */
@@ -385,7 +387,7 @@ public final class Kernel {
             return;
         }
         long ttlMs = c.ttlMs() == 0 ? Limits.DEFAULT_TTL_MS : Math.min(c.ttlMs(), Limits.MAX_TTL_MS);
-        Verdict verdict = mayMeetAnything(s, triples) ? judge(s, triples, out) : Verdict.GRANTED;
+        Verdict verdict = mayMeet ? judge(s, triples, out) : Verdict.GRANTED;
         if (verdict == Verdict.WAIT && c.waitMs() > 0 && waiters >= Limits.MAX_WAITERS) {
             out.conflicts = List.of();
             out.queuePosition = 0;
@@ -440,7 +442,7 @@ public final class Kernel {
             out.verdict = Verdict.PAUSED;
             return;
         }
-        out.verdict = mayMeetAnything(s, c.triples()) ? judge(s, c.triples(), out) : Verdict.GRANTED;
+        out.verdict = mayMeet ? judge(s, c.triples(), out) : Verdict.GRANTED;
         if (out.verdict == Verdict.DIE) {
             out.retryAfterMs = retryAfter(out.conflicts);
         }
@@ -753,16 +755,6 @@ public final class Kernel {
         }
         out.leases = done;
         emit(out, Event.Kind.LEASE_FREED, s, done, 0, List.of(), "rolled back");
-    }
-
-    private boolean mayMeetAnything(Session s, List<Triple> triples) {
-        for (int i = 0; i < triples.size(); i++) {
-            Triple t = triples.get(i);
-            if (takesLease(t) && index.mayConflict(s.space, t.object(), ConflictMatrix.conflictMask(t.predicate()))) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** The verdict on a manifest that is not in the queue (RS-5: the worst over all triples), with all conflicts in {@code out}. */
@@ -1329,6 +1321,7 @@ public final class Kernel {
         }
         if (--s.space.sessions == 0) {
             spaces.remove(s.space.namespace);
+            index.free(s.space);
         }
     }
 
@@ -1399,6 +1392,7 @@ public final class Kernel {
             out.refuse(Refusal.Code.TOO_MANY, triples.size() + " triples are more than " + Limits.MAX_TRIPLES);
             return true;
         }
+        mayMeet = false;
         for (int i = 0; i < triples.size(); i++) {
             Triple t = triples.get(i);
             Resource resource = t.object();
@@ -1414,7 +1408,7 @@ public final class Kernel {
                 out.refuse(Refusal.Code.UNKNOWN_SCHEME, t + ": scheme must be one of " + options.schemes());
                 return true;
             }
-            Refusal refusal = Canonical.check(resource);
+            Refusal refusal = Canonical.check(resource, index.isPlain(s.space, resource));
             if (refusal != null) {
                 out.refusal = refusal;
                 return true;
@@ -1424,6 +1418,9 @@ public final class Kernel {
                 out.refuse(Refusal.Code.POLICY, t + ": " + against);
                 return true;
             }
+            // asked here and not in a loop of its own: the path has just been read
+            mayMeet = mayMeet
+                    || takesLease(t) && index.mayConflict(s.space, resource, ConflictMatrix.conflictMask(t.predicate()));
         }
         return false;
     }
@@ -1461,6 +1458,11 @@ public final class Kernel {
     /** How many directories and files the index knows; for tests that look for leaks. */
     int indexNodes() {
         return index.nodes();
+    }
+
+    /** How many records the index has; for tests that look for leaks. */
+    int indexRecords() {
+        return index.records();
     }
 
     /** The first number that no lease has had yet; for the successor's {@link KernelOptions#firstFencingToken}. */

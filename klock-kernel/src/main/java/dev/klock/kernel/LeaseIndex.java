@@ -34,6 +34,12 @@ import java.util.Arrays;
  * not there costs one line, and names in one directory are looked for in one place. The hash has a seed, so that whoever chooses paths
  * cannot choose collisions.
  *
+ * <p>A walk from the root waits for memory at each step, as only what it finds there says where to go on. So a path is read once, all
+ * names are hashed before anything is looked at, and its directory is looked up by the hash of its whole path ({@link Directories}): then
+ * the directory's node, its counts and the slot of the name that is asked for are on their way at the same time, whatever the depth. The
+ * names are compared, and the subtree lists looked at, on the way up through the parents, which are few and mostly at hand. Only where
+ * there is no such directory, the walk begins at the root.
+ *
  * <p>Requests come in the company of others from the same directory, and each is asked about before it is placed. So the directory of
  * the last walk is remembered with what the walk there has seen ({@link #dir}): the next walk to a name in it is one step.
  *
@@ -55,6 +61,7 @@ final class LeaseIndex {
     static final int ANY = 0b111111;
 
     private static final int NONE = 0;
+    private static final int NOT_THERE = -1;
 
     /** A node's ints. PARENT comes first: it is what a freed record is linked by. */
     private static final int PARENT = 0;
@@ -74,11 +81,19 @@ final class LeaseIndex {
     private static final int BELOW = 10;
     /** Lists of claims by predicate; one record for each form. */
     private static final int LISTS = 11;
+    /** Of the whole path, root included; what the node is found by in {@link #directories}. */
+    private static final int PATH_HASH = 14;
+    /** NODES or INNER_NODES. */
+    private static final int KIND = 15;
 
     /** Kinds of record; a directory's is its SLOT_BITS. */
     private static final int NODES = 0;
 
     private static final int HEADS = 1;
+    /** A node that was made on the way to another. */
+    private static final int INNER_NODES = 28;
+
+    private static final int KINDS = 29;
 
     private static final int SHORT_NAME = 16;
     private static final int LENGTH_BITS = 0x7FFF;
@@ -136,8 +151,10 @@ final class LeaseIndex {
 
     private final int seed;
     private final long longSeed;
-    private final Slab slab = new Slab(units());
+    private final Slab slab = new Slab(units(), areas());
     private final Roll roll;
+    /** All nodes that have children, but for the roots. */
+    private final Directories directories = new Directories();
 
     /** Paths that hold the long names, by the numbers that nodes have for them. */
     private String[] texts = new String[16];
@@ -156,16 +173,34 @@ final class LeaseIndex {
     private String dirPath;
 
     private int dirLength;
+    /** How many segments it has. */
+    private int dirLevel;
     /** Which subtree lists above it are not empty. */
     private int dirAbove;
 
-    /** Of the last step's segment: where it ended, its hash, and its characters if they are few and Latin. */
-    private int end;
+    /** The path that was read last, its segments from {@link #readFrom} on, and whether they are all that lies below {@link #dir}. */
+    private String read;
 
-    private int hash;
-    private boolean isLong;
-    private long first;
-    private long second;
+    private int readFrom;
+    private boolean isInDir;
+    /** Whether no segment that was read is empty or begins with a dot. */
+    private boolean isPlain;
+
+    private int depth;
+    /** Of each segment: where it begins and ends, its hash, its NAME, and its characters if they are few and Latin. */
+    private int[] starts = new int[16];
+
+    private int[] ends = new int[16];
+    private int[] hashes = new int[16];
+    private int[] names = new int[16];
+    private long[] firsts = new long[16];
+    private long[] seconds = new long[16];
+
+    /** Where a walk begins: a directory's level, the subtree lists above it that are not empty, and its child on the way or NONE. */
+    private int level;
+
+    private int above;
+    private int child;
 
     /** @param roll where claims get their numbers while they are in here */
     LeaseIndex(Roll roll, int seed) {
@@ -176,26 +211,58 @@ final class LeaseIndex {
 
     /** The sizes of the slab's kinds of record. */
     private static int[] units() {
-        int[] units = new int[28];
+        int[] units = new int[KINDS];
         units[NODES] = 2;
+        units[INNER_NODES] = 2;
         units[HEADS] = 1;
-        for (int bits = MIN_SLOT_BITS; bits < units.length; bits++) {
+        for (int bits = MIN_SLOT_BITS; bits < INNER_NODES; bits++) {
             units[bits] = SLOTS + (2 << bits) >> 3;
         }
         return units;
+    }
+
+    /** Directories apart from what is in them: requests walk through the former, mostly to names that are not there yet. */
+    private static int[] areas() {
+        int[] areas = new int[KINDS];
+        Arrays.fill(areas, 1);
+        areas[NODES] = 0;
+        areas[HEADS] = 0;
+        return areas;
     }
 
     int nodes() {
         return nodeCount;
     }
 
+    /** How many records there are, of all kinds; for tests that look for leaks. */
+    int records() {
+        return slab.size();
+    }
+
+    /** Frees the trees of {@code space}, in which there is no claim any more. */
+    void free(Space space) {
+        for (int i = 0; i < space.trees; i++) {
+            free(space.roots[i]);
+        }
+        space.trees = 0;
+        dir = NONE;
+    }
+
     private int root(Space space, String scheme, boolean create) {
         int root = space.root(scheme);
         if (root == NONE && create) {
-            root = slab.allocate(NODES);
+            root = slab.allocate(INNER_NODES);
+            int[] n = slab.chunk(root);
+            n[Slab.at(root) + PATH_HASH] = hashBelow(seed, root);
+            n[Slab.at(root) + KIND] = INNER_NODES;
             space.add(scheme, root);
         }
         return root;
+    }
+
+    /** The path hash of what is called {@code hash} in the directory of path hash {@code above}. */
+    private static int hashBelow(int above, int hash) {
+        return (Integer.rotateLeft(above, 15) ^ hash) * 0x9E3779B1;
     }
 
     private static int form(Resource resource) {
@@ -215,40 +282,57 @@ final class LeaseIndex {
         return slab.chunk(node)[Slab.at(node) + field];
     }
 
-    /**
-     * The child of {@code node} for the segment at {@code from}; NONE if there is none. What it has found out about the segment goes to
-     * {@link #end} and its neighbours.
-     */
-    private int step(int node, String path, int from) {
-        scan(path, from);
-        return find(node, path, from);
-    }
-
-    /** {@link #step} when the segment has been scanned. */
-    private int find(int node, String path, int from) {
+    /** The child of {@code node} that is called as the segment at {@code level}; NONE if there is none. */
+    private int find(int node, String path, int level) {
         int[] n = slab.chunk(node);
         int nodeAt = Slab.at(node);
         int record = n[nodeAt + DIR];
-        if (record == NONE) {
-            return NONE;
-        }
+        return record == NONE ? NONE : find(record, n[nodeAt + SLOT_BITS], path, level);
+    }
+
+    private int find(int record, int slotBits, String path, int level) {
         int[] d = slab.chunk(record);
         int slots = Slab.at(record) + SLOTS;
         // a directory always has a child: asking brings the record's counts, which a grant needs next, while the slots are on their way
         if (d[slots - SLOTS + CHILD_COUNT] == 0) {
             return NONE;
         }
-        int mask = (1 << n[nodeAt + SLOT_BITS]) - 1;
-        int h = hash;
-        for (int slot = h & mask; ; slot = slot + 1 & mask) {
-            int child = d[slots + 2 * slot + 1];
-            if (child == NONE || d[slots + 2 * slot] == h && isNamed(child, path, from)) {
-                return child;
+        int mask = (1 << slotBits) - 1;
+        int hash = hashes[level];
+        for (int slot = hash & mask; ; slot = slot + 1 & mask) {
+            int candidate = d[slots + 2 * slot + 1];
+            if (candidate == NONE || d[slots + 2 * slot] == hash && isNamed(candidate, path, level)) {
+                return candidate;
             }
         }
     }
 
-    private void scan(String path, int from) {
+    /** Reads all segments of {@code path}. */
+    private void read(String path) {
+        if (path == read && readFrom == 0) {
+            return;
+        }
+        isPlain = true;
+        int k = 0;
+        int length = path.length();
+        for (int from = start(path); from <= length; from = ends[k++] + 1) {
+            if (k == starts.length) {
+                starts = Arrays.copyOf(starts, k * 2);
+                ends = Arrays.copyOf(ends, k * 2);
+                hashes = Arrays.copyOf(hashes, k * 2);
+                names = Arrays.copyOf(names, k * 2);
+                firsts = Arrays.copyOf(firsts, k * 2);
+                seconds = Arrays.copyOf(seconds, k * 2);
+            }
+            readSegment(path, from, k);
+        }
+        depth = k;
+        read = path;
+        readFrom = 0;
+        isInDir = false;
+    }
+
+    private void readSegment(String path, int from, int level) {
         int length = path.length();
         int i = from;
         int seen = 0;
@@ -269,7 +353,7 @@ final class LeaseIndex {
                 i++;
             }
         }
-        isLong = seen > 0xFF || i == from + SHORT_NAME && i < length && path.charAt(i) != '/';
+        boolean isLong = seen > 0xFF || i == from + SHORT_NAME && i < length && path.charAt(i) != '/';
         if (isLong) {
             a = 0;
             for (i = from; i < length && (c = path.charAt(i)) != '/'; i++) {
@@ -277,54 +361,136 @@ final class LeaseIndex {
             }
             b = 0;
         }
+        if (i == from || path.charAt(from) == '.') {
+            isPlain = false;
+        }
         long m = (a + longSeed) * 0xD6E8FEB86659FD93L;
         m = (m ^ m >>> 32) + b + (i - from);
         m = (m ^ longSeed) * 0x9E3779B97F4A7C15L;
-        end = i;
-        hash = (int) (m >>> 32);
-        first = a;
-        second = b;
+        starts[level] = from;
+        ends[level] = i;
+        hashes[level] = (int) (m >>> 32);
+        names[level] = i - from | (isLong ? LONG : 0) | (from == 0 ? BARE : 0);
+        firsts[level] = a;
+        seconds[level] = b;
     }
 
-    private boolean isNamed(int node, String path, int from) {
+    private boolean isNamed(int node, String path, int level) {
         int[] n = slab.chunk(node);
         int at = Slab.at(node);
-        if (n[at + NAME] != name(from)) {
+        int name = names[level];
+        if (n[at + NAME] != name) {
             return false;
         }
-        if (isLong) {
-            return texts[n[at + TEXT + 1]].regionMatches(n[at + TEXT], path, from, end - from);
+        if ((name & LONG) != 0) {
+            return texts[n[at + TEXT + 1]].regionMatches(n[at + TEXT], path, starts[level], name & LENGTH_BITS);
         }
+        long first = firsts[level];
+        long second = seconds[level];
         return n[at + TEXT] == (int) first
                 && n[at + TEXT + 1] == (int) (first >>> 32)
                 && n[at + TEXT + 2] == (int) second
                 && n[at + TEXT + 3] == (int) (second >>> 32);
     }
 
-    private int name(int from) {
-        return end - from | (isLong ? LONG : 0) | (from == 0 ? BARE : 0);
+    /**
+     * Reads {@code path} as far as a walk needs it.
+     *
+     * @return whether it is certain that no name in it is empty or begins with a dot, provided that this holds for every path that was
+     *     walked before
+     */
+    boolean isPlain(Space space, Resource resource) {
+        String path = resource.path();
+        if (!isInDir(root(space, resource.scheme(), false), path)) {
+            read(path);
+        }
+        return isPlain;
     }
 
-    /** Whether {@code path} is in the directory that the last walk came through; if so, its last segment has been scanned. */
+    /** Whether {@code path} is in the directory that the last walk came through; if so, its last segment has been read. */
     private boolean isInDir(int root, String path) {
-        int from = dirLength + 1;
-        if (dir == NONE
-                || dirRoot != root
-                || path.length() <= from
-                || path.charAt(dirLength) != '/'
-                || !path.regionMatches(0, dirPath, 0, dirLength)) {
+        if (dir == NONE || dirRoot != root) {
             return false;
         }
-        scan(path, from);
-        return end == path.length();
+        if (path == read) {
+            return isInDir;
+        }
+        int from = dirLength + 1;
+        if (path.length() <= from || path.charAt(dirLength) != '/' || !path.regionMatches(0, dirPath, 0, dirLength)) {
+            return false;
+        }
+        isPlain = true;
+        readSegment(path, from, dirLevel);
+        isInDir = ends[dirLevel] == path.length();
+        depth = dirLevel + 1;
+        read = isInDir ? path : null;
+        readFrom = dirLevel;
+        return isInDir;
     }
 
-    private void remember(int root, int parent, String path, int length, int above) {
-        dir = parent;
-        dirRoot = root;
-        dirPath = path;
-        dirLength = length;
-        dirAbove = above;
+    /**
+     * The node that a walk to {@code path} begins at, as far down as can be told at once: {@link #level}, {@link #above} and
+     * {@link #child} say how to go on.
+     */
+    private int begin(int root, String path) {
+        if (isInDir(root, path)) {
+            level = dirLevel;
+            above = dirAbove;
+            child = find(dir, path, level);
+            return dir;
+        }
+        isInDir = false;
+        read(path);
+        int last = depth - 1;
+        if (last > 0) {
+            int hash = field(root, PATH_HASH);
+            for (int k = 0; k < last; k++) {
+                hash = hashBelow(hash, hashes[k]);
+            }
+            for (int entry = directories.first(hash); entry != Directories.NONE; entry = directories.next(entry, hash)) {
+                int node = directories.node(entry);
+                // before the names are compared, so that the processor fetches the directory while it still waits for its node
+                child = find(directories.record(entry), directories.slotBits(entry), path, last);
+                above = above(node, root, path, last - 1);
+                if (above != NOT_THERE) {
+                    level = last;
+                    return node;
+                }
+            }
+        }
+        level = 0;
+        above = 0;
+        child = last < 0 ? NONE : find(root, path, 0);
+        return root;
+    }
+
+    /** Which subtree lists above {@code node} are not empty; NOT_THERE if its path from {@code root} is not that up to {@code level}. */
+    private int above(int node, int root, String path, int level) {
+        int above = 0;
+        int at = node;
+        for (int k = level; k >= 0; k--) {
+            int parent = field(at, PARENT);
+            if (parent == NONE || !isNamed(at, path, k)) {
+                return NOT_THERE;
+            }
+            above |= field(parent, OWN) >> SUBTREE;
+            at = parent;
+        }
+        return at == root ? above : NOT_THERE;
+    }
+
+    /** That {@code parent} has the last segment of the path that was read. */
+    private void remember(int root, int parent, int above) {
+        int from = starts[depth - 1];
+        if (from > 0) {
+            dir = parent;
+            dirRoot = root;
+            dirPath = read;
+            dirLength = from - 1;
+            dirLevel = depth - 1;
+            dirAbove = above;
+            isInDir = true;
+        }
     }
 
     /** Whether anything at all, the asker's own claims included, may conflict with {@code resource} under {@code mask}. */
@@ -336,35 +502,27 @@ final class LeaseIndex {
         int root = node;
         String path = resource.path();
         int form = form(resource);
-        int length = path.length();
-        int from = start(path);
-        int above = 0;
-        boolean isScanned = isInDir(root, path);
-        if (isScanned) {
-            node = dir;
-            from = dirLength + 1;
-            above = dirAbove;
-        }
-        while (from <= length) {
+        node = begin(root, path);
+        int above = this.above;
+        for (int k = level; k < depth; k++) {
             int own = field(node, OWN);
             above |= own >> SUBTREE;
             if ((above & mask) != 0) {
                 return true;
             }
-            int child = isScanned ? find(node, path, from) : step(node, path, from);
-            if (end >= length) {
-                if (from > 0 && node != dir) {
-                    remember(root, node, path, from - 1, above);
+            int next = k == level ? child : find(node, path, k);
+            if (k == depth - 1) {
+                if (!isInDir) {
+                    remember(root, node, above);
                 }
                 if (form != CHILDREN && (own >> CHILDREN & mask) != 0) {
                     return true;
                 }
             }
-            if (child == NONE) {
+            if (next == NONE) {
                 return false;
             }
-            node = child;
-            from = end + 1;
+            node = next;
         }
         int own = field(node, OWN);
         int below = field(node, BELOW);
@@ -391,19 +549,19 @@ final class LeaseIndex {
         }
         String path = resource.path();
         int form = form(resource);
-        int length = path.length();
-        for (int from = start(path); from <= length; from = end + 1) {
+        read(path);
+        for (int k = 0; k < depth; k++) {
             if (add(node, SUBTREE, mask, mine, place, what, found)) {
                 return;
             }
-            int child = step(node, path, from);
-            if (end >= length && form != CHILDREN && add(node, CHILDREN, mask, mine, place, what, found)) {
+            int next = find(node, path, k);
+            if (k == depth - 1 && form != CHILDREN && add(node, CHILDREN, mask, mine, place, what, found)) {
                 return;
             }
-            if (child == NONE) {
+            if (next == NONE) {
                 return;
             }
-            node = child;
+            node = next;
         }
         if (add(node, SUBTREE, mask, mine, place, what, found)
                 || form != CHILDREN && add(node, EXACT, mask, mine, place, what, found)
@@ -514,27 +672,18 @@ final class LeaseIndex {
         Resource resource = claim.resource();
         String path = resource.path();
         int root = root(space, resource.scheme(), true);
-        int node = root;
-        int length = path.length();
-        int from = start(path);
-        int above = 0;
-        boolean isScanned = isInDir(root, path);
-        if (isScanned) {
-            node = dir;
-            from = dirLength + 1;
-            above = dirAbove;
-        }
-        while (from <= length) {
+        int node = begin(root, path);
+        int above = this.above;
+        for (int k = level; k < depth; k++) {
             above |= field(node, OWN) >> SUBTREE;
-            int child = isScanned ? find(node, path, from) : step(node, path, from);
-            if (child == NONE) {
-                child = make(node, path, from);
+            int next = k == level ? child : find(node, path, k);
+            if (next == NONE) {
+                next = make(node, path, k);
             }
-            if (end >= length && from > 0 && node != dir) {
-                remember(root, node, path, from - 1, above);
+            if (k == depth - 1 && !isInDir) {
+                remember(root, node, above);
             }
-            node = child;
-            from = end + 1;
+            node = next;
         }
         int form = form(resource);
         for (int hits = field(node, OWN) >> form & ANY; hits != 0; hits &= hits - 1) {
@@ -685,29 +834,37 @@ final class LeaseIndex {
         }
     }
 
-    /** Makes the child that the last {@link #step} did not find. */
-    private int make(int parent, String path, int from) {
-        int id = slab.allocate(NODES);
+    /** Makes the child for the segment at {@code level} that {@link #find} did not find. */
+    private int make(int parent, String path, int level) {
+        int kind = level < depth - 1 ? INNER_NODES : NODES;
+        int id = slab.allocate(kind);
         int[] n = slab.chunk(id);
         int at = Slab.at(id);
+        int hash = hashes[level];
+        int name = names[level];
         n[at + PARENT] = parent;
+        n[at + KIND] = kind;
         n[at + HASH] = hash;
-        n[at + NAME] = name(from);
-        if (isLong) {
-            n[at + TEXT] = from;
+        n[at + NAME] = name;
+        if ((name & LONG) != 0) {
+            n[at + TEXT] = starts[level];
             n[at + TEXT + 1] = keep(path);
         } else {
-            n[at + TEXT] = (int) first;
-            n[at + TEXT + 1] = (int) (first >>> 32);
-            n[at + TEXT + 2] = (int) second;
-            n[at + TEXT + 3] = (int) (second >>> 32);
+            n[at + TEXT] = (int) firsts[level];
+            n[at + TEXT + 1] = (int) (firsts[level] >>> 32);
+            n[at + TEXT + 2] = (int) seconds[level];
+            n[at + TEXT + 3] = (int) (seconds[level] >>> 32);
         }
         nodeCount++;
         int[] p = slab.chunk(parent);
         int parentAt = Slab.at(parent);
+        n[at + PATH_HASH] = hashBelow(p[parentAt + PATH_HASH], hash);
         if (p[parentAt + DIR] == NONE) {
             p[parentAt + SLOT_BITS] = MIN_SLOT_BITS;
             p[parentAt + DIR] = slab.allocate(MIN_SLOT_BITS);
+            if (p[parentAt + PARENT] != NONE) {
+                directories.add(p[parentAt + PATH_HASH], parent, p[parentAt + DIR], MIN_SLOT_BITS);
+            }
         }
         int bits = p[parentAt + SLOT_BITS];
         int[] d = slab.chunk(p[parentAt + DIR]);
@@ -771,6 +928,9 @@ final class LeaseIndex {
         slab.free(record, bits);
         n[at + SLOT_BITS] = newBits;
         n[at + DIR] = newRecord;
+        if (n[at + PARENT] != NONE) {
+            directories.change(n[at + PATH_HASH], node, newRecord, newBits);
+        }
     }
 
     private void drop(int node, int[] n, int at) {
@@ -788,6 +948,9 @@ final class LeaseIndex {
         if (left == 0) {
             slab.free(record, bits);
             p[parentAt + DIR] = NONE;
+            if (p[parentAt + PARENT] != NONE) {
+                directories.remove(p[parentAt + PATH_HASH], parent);
+            }
         } else {
             clear(d, dirAt + SLOTS, (1 << bits) - 1, slotOf(node));
             if (left < 1 << bits - 3) {
@@ -797,13 +960,19 @@ final class LeaseIndex {
         if ((n[at + NAME] & LONG) != 0) {
             forget(n[at + TEXT + 1]);
         }
+        free(node);
+        nodeCount--;
+    }
+
+    private void free(int node) {
+        int[] n = slab.chunk(node);
+        int at = Slab.at(node);
         for (int form = LISTS; form < LISTS + 3; form++) {
             if (n[at + form] != NONE) {
                 slab.free(n[at + form], HEADS);
             }
         }
-        slab.free(node, NODES);
-        nodeCount--;
+        slab.free(node, n[at + KIND]);
     }
 
     /** Frees a slot and closes the gap, so that no probe of another name ends too early. */

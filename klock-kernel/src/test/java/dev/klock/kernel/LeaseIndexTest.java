@@ -12,6 +12,7 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
+import org.junit.jupiter.api.Test;
 
 class LeaseIndexTest {
     /** The quick question is exact too: a false alarm would cost a search at every acquire. */
@@ -98,6 +99,55 @@ class LeaseIndexTest {
             index.remove(claim);
         }
         assertThat(index.nodes()).isZero();
+    }
+
+    /** So many directories that some pairs of them have the same hash: each is still found by its names, and no other for it. */
+    @Test
+    void index_directoriesOfOneHash_areToldApart() {
+        LeaseIndex index = new LeaseIndex(new Roll(), 1);
+        LeaseIndex.Space space = new LeaseIndex.Space("n");
+        Session session = new Session(SessionKey.of("a", "s"), space, 0, 0, false, true);
+        Claim[] claims = new Claim[300_000];
+        for (int i = 0; i < claims.length; i++) {
+            claims[i] = new Claim(session, Triple.of(Predicate.MUTATES, Resource.file("/d" + i + (i % 2 == 0 ? "/f" : "/g"))));
+            index.insert(space, claims[i]);
+        }
+        for (int i = 0; i < claims.length; i++) {
+            Resource other = Resource.file("/d" + i + (i % 2 == 0 ? "/g" : "/f"));
+            assertThat(index.mayConflict(space, claims[i].resource(), LeaseIndex.ANY)).isTrue();
+            assertThat(index.mayConflict(space, other, LeaseIndex.ANY)).as("%s", other).isFalse();
+        }
+        for (Claim claim : claims) {
+            index.remove(claim);
+            assertThat(index.mayConflict(space, claim.resource(), LeaseIndex.ANY)).isFalse();
+        }
+        assertThat(index.nodes()).isZero();
+    }
+
+    /** What was remembered of a namespace's trees does not stand for those of the next, which are given the same records. */
+    @Test
+    void index_treesOfANamespaceThatIsOver_areFreedAndForgotten() {
+        LeaseIndex index = new LeaseIndex(new Roll(), 1);
+        for (int round = 0; round < 3; round++) {
+            LeaseIndex.Space space = new LeaseIndex.Space("n" + round);
+            Session session = new Session(SessionKey.of("a", "s"), space, 0, 0, false, true);
+            Resource root = Resource.of("FILE", "/", Resource.Form.SUBTREE);
+            Claim above = new Claim(session, Triple.of(Predicate.MUTATES, root));
+            Resource file = Resource.file("/f");
+            if (round == 1) {
+                index.insert(space, above);
+            }
+            Claim claim = new Claim(session, Triple.of(Predicate.CONSUMES, Resource.file("/g")));
+            index.insert(space, claim);
+            assertThat(index.mayConflict(space, file, LeaseIndex.ANY)).isEqualTo(round == 1);
+            index.remove(claim);
+            if (round == 1) {
+                index.remove(above);
+            }
+            index.mayConflict(space, file, LeaseIndex.ANY);
+            index.free(space);
+            assertThat(index.records()).isZero();
+        }
     }
 
     /** One of some 600 names, below {@code /d} or of a variable. */

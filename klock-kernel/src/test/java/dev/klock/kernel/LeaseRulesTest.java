@@ -278,6 +278,20 @@ class LeaseRulesTest {
         w.at(w.now + Limits.SESSION_MEMORY_MS);
         assertThat(w.kernel.sessionCount()).isZero();
         assertThat(w.kernel.nextDueMs()).isEqualTo(Long.MAX_VALUE);
+        assertThat(w.kernel.indexRecords()).isZero();
+    }
+
+    @Test
+    void namespaces_thatComeAndGo_leaveNothing() {
+        for (int i = 0; i < 100; i++) {
+            SessionKey key = new SessionKey("space" + i, "a", "s");
+            w.session(key, 1, false);
+            w.submit(key, "CONSUMES /", "CONSUMES /**", "MUTATES /d/e");
+            w.apply(new Command.Complete(key));
+        }
+        w.at(w.now + Limits.SESSION_MEMORY_MS);
+        w.session(new SessionKey("other", "a", "s"), 1, false);
+        assertThat(w.kernel.indexRecords()).isZero();
     }
 
     @Test

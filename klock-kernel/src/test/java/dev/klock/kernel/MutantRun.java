@@ -25,6 +25,7 @@ final class MutantRun {
             BadInputTest.class,
             EdgesTest.class,
             LeaseIndexTest.class,
+            DirectoriesTest.class,
             TimerWheelTest.class,
             FairnessTest.class,
             KernelModelTest.class,
