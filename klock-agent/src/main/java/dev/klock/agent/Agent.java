@@ -147,7 +147,7 @@ public final class Agent {
             }
             Stderr.warn("hooks are missing: " + first);
         }
-        session.begin();
+        session.begin(new ProgramBegun(instrumentation));
         observer.leave();
     }
 

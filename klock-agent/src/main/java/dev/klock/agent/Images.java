@@ -220,6 +220,18 @@ final class Images implements PreImages {
         surroundings.opened(Names.real(program), Names.real(directory));
     }
 
+    @Override
+    public void beforeUndeclaredChild(byte[] program, byte[] directory) {
+        session.settleChildren(1);
+        surroundings.opened(Names.real(program), Names.real(directory));
+    }
+
+    @Override
+    public void lent(byte[] path) throws IOException {
+        before(path);
+        reach(path, 0, true, new ArrayList<>());
+    }
+
     private static byte[] name(Resource real) {
         return Names.bytes(Names.ofText(real.path()));
     }

@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 
 /**
  * The life of one enforced session: what its mode makes of a violation, and how it ends.
@@ -78,6 +79,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private final List<String> violated = new ArrayList<>();
     private final AtomicInteger state = new AtomicInteger(OPEN);
     private final Guard guard;
+    private volatile BooleanSupplier begun;
     /** Programs of which it was said what klock does not see of them, and which of them are JVMs. */
     private final Set<String> unseen = ConcurrentHashMap.newKeySet();
     private final Set<String> unmonitored = ConcurrentHashMap.newKeySet();
@@ -131,8 +133,13 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         leases = newLeases;
     }
 
-    /** From here on the guard flushes the log and carries out an abort. */
-    void begin() {
+    /**
+     * From here on the guard flushes the log and carries out an abort.
+     *
+     * @param programBegun whether the launcher has got as far as the program
+     */
+    void begin(BooleanSupplier programBegun) {
+        begun = programBegun;
         guard.start();
     }
 
@@ -162,16 +169,19 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (ended()) {
             return stops;
         }
+        boolean stopped;
         telling.incrementAndGet();
         try {
-            if (mode == Mode.STRICT && stops && !stop("aborted", EXIT_ABORTED)) {
-                // another thread's violation, or the program's own end, came first: stopped all the same, and not this session's story
-                return true;
-            }
-            return tell(denial, stops);
+            // else another thread's violation, or the program's own end, came first: stopped all the same, and not this session's story
+            stopped = mode == Mode.STRICT && stops && !stop("aborted", EXIT_ABORTED) || tell(denial, stops);
         } finally {
             telling.decrementAndGet();
         }
+        if (stopped && state.get() == STOPPING && Thread.currentThread() != guard && begun != null && !begun.getAsBoolean()) {
+            // an error in another agent, or in what the VM starts before main, ends the JVM in its own way, before the guard has wound up
+            guard.await();
+        }
+        return stopped;
     }
 
     /** Puts a violation on record and says it; answers whether it is stopped. */
@@ -475,6 +485,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         }
         List<String> back = new ArrayList<>();
         List<String> conflicts = new ArrayList<>();
+        List<String> notBack = new ArrayList<>();
         if (report != null) {
             for (RollbackReport.Entry entry : report.entries()) {
                 switch (entry.outcome()) {
@@ -485,7 +496,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                     case UNCHANGED:
                         break;
                     default:
-                        conflicts.add(Resource.file(entry.name()) + " (" + entry.detail() + ")");
+                        String conflict = Resource.file(entry.name()) + " (" + entry.detail() + ")";
+                        conflicts.add(conflict);
+                        notBack.add(entry.aside() == null ? conflict : conflict + ", the image is in " + entry.aside());
                         break;
                 }
             }
@@ -495,8 +508,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             violations = new ArrayList<>(violated);
         }
         denials.sayRepeats(!mode.denies());
-        for (int i = 0; i < conflicts.size(); i++) {
-            Stderr.error("not rolled back: " + conflicts.get(i));
+        for (int i = 0; i < notBack.size(); i++) {
+            Stderr.error("not rolled back: " + notBack.get(i));
         }
         Summary summary = new Summary(end, code, declared, usedLines, unused, violations, back, conflicts, new ArrayList<>(unmonitored));
         log.close(summary);

@@ -2,6 +2,7 @@ package dev.klock.cli;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.LaunchVariables;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Escapes;
 import dev.klock.agent.log.Messages;
@@ -21,6 +22,8 @@ import picocli.CommandLine.Parameters;
 @Command(description = {"Tell whether the manifest allows a triple, and which of its lines decides.",
     "Exit code 0 if it is allowed, 3 if it is not."})
 final class Check extends Verb {
+    private static final String PROCESS = "PROCESS:";
+
     @Parameters(index = "0", paramLabel = "PREDICATE", description = "PROVIDES, CONSUMES, MUTATES, DELETES, DEPENDS_ON or RENAMES.")
     private String predicate;
 
@@ -66,7 +69,11 @@ final class Check extends Verb {
 
     private Resource resource() throws UsageException {
         try {
-            return Resource.normalise(resource, environment.workingDirectory());
+            String program = resource.startsWith(PROCESS) ? resource.substring(PROCESS.length()) : "";
+            boolean bare = !program.isEmpty() && program.indexOf('/') < 0 && program.indexOf('*') < 0;
+            // as in a manifest: what PATH finds
+            String found = bare ? new LaunchVariables(environment, null).find(program) : null;
+            return Resource.normalise(found == null ? resource : PROCESS + found, environment.workingDirectory());
         } catch (ResourceSyntaxException e) {
             throw new UsageException(e.getMessage());
         }

@@ -71,15 +71,20 @@ final class Diff extends Verb {
         String id = Stored.session(session, home, files);
         byte[] only = Stored.path(path, files, environment);
         List<Difference> found = new ArrayList<>();
+        boolean known = false;
         try (Backups backups = Backups.read(home, id, files)) {
             for (Backups.Image image : backups.images()) {
                 if (image.touched() && (only == null || within(image.path(), only))) {
+                    known = true;
                     Difference d = compare(backups, image, files);
                     if (d != null) {
                         found.add(d);
                     }
                 }
             }
+        }
+        if (path != null && !known) {
+            throw new UsageException("session " + id + " changed nothing at or below " + path);
         }
         if (json) {
             printJson(generator -> write(generator, id, found));

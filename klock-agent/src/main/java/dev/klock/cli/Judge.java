@@ -95,6 +95,9 @@ final class Judge {
             throw new UsageException("cannot judge " + asked + " as one; ask about one file, or about " + asked + "* for all below");
         }
         String scheme = asked.scheme();
+        if (scheme.equals("ENV")) {
+            return answer(targets.other(scheme, asked.path()).decide(predicate), asked);
+        }
         if (!scheme.equals("FILE") && !scheme.equals("PROCESS")) {
             return answer(scope.decide(predicate, scheme, asked.path(), false), asked);
         }

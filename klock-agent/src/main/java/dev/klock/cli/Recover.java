@@ -5,10 +5,11 @@ import dev.klock.agent.backup.Recovery;
 import dev.klock.agent.backup.RollbackReport;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
-import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
+import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -35,8 +36,9 @@ final class Recover extends Verb {
     @Override
     public Integer call() throws UsageException, IOException {
         Home home = home(directory);
-        List<Recovery.Result> results = Recovery.run(home.directory().toPath(), session == null ? null : SessionClaim.fileName(session),
-                Host.files(instrumentation, environment));
+        HostFiles files = Host.files(instrumentation, environment);
+        Path at = home.directory().toPath();
+        List<Recovery.Result> results = Recovery.run(at, session == null ? null : Stored.session(session, at, files), files);
         if (json) {
             printJson(generator -> write(generator, results));
         } else {

@@ -1,6 +1,7 @@
 package dev.klock.cli;
 
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.Store;
 import dev.klock.agent.backup.RollbackReport;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
@@ -50,6 +51,8 @@ final class Undo extends Verb {
         Progress progress = new Progress(terminal, "undo");
         try (Backups backups = Backups.reopen(home, id, files)) {
             report = backups.rollback(new dev.klock.agent.backup.Undo(Stored.path(path, files, environment), force, dry, progress));
+        } catch (Store.InUse running) {
+            throw new UsageException("session " + id + " still runs; undo it when it has ended");
         } finally {
             progress.end();
         }

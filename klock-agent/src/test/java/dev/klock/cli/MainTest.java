@@ -201,7 +201,10 @@ class MainTest {
         assertThat(run("check", "DELETES", "FILE:./**")).isEqualTo(3);
         assertThat(out).contains("klock's own");
         assertThat(run("check", "PROVIDES", "PROCESS:/bin/sh")).isZero();
-        assertThat(run("check", "CONSUMES", "ENV:HOME")).isEqualTo(3);
+        assertThat(run("check", "CONSUMES", "ENV:HOME")).isZero();
+        assertThat(run("check", "CONSUMES", "ENV:MY_TOKEN")).isEqualTo(3);
+        assertThat(run("check", "PROVIDES", "PROCESS:sh")).isZero();
+        assertBadUsage(run("check", "PROVIDES", "PROCESS:no-such-program"));
     }
 
     @Test

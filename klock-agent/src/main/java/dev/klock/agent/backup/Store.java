@@ -41,6 +41,15 @@ public final class Store {
     private Store() {
     }
 
+    /** Some process has the session: it runs, or is being recovered. */
+    public static final class InUse extends IOException {
+        private static final long serialVersionUID = 1;
+
+        InUse(String message) {
+            super(message);
+        }
+    }
+
     /** A session's directory, held by this process: nobody else can open it. Closing it lets it go. */
     static final class Hold implements Closeable {
         final FileChannel lock;
@@ -61,11 +70,11 @@ public final class Store {
         }
     }
 
-    /** @throws IOException if this process or another one has it */
+    /** @throws InUse if this process or another one has it */
     static Hold hold(String sessionId, Path directory) throws IOException {
         String key = directory.toRealPath().toString();
         if (!HELD.add(key)) {
-            throw new IOException("session " + sessionId + " is already open in this process");
+            throw new InUse("session " + sessionId + " is already open in this process");
         }
         FileChannel lock = null;
         try {
@@ -73,7 +82,7 @@ public final class Store {
                     Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             if (lock.tryLock() == null) {
-                throw new IOException("session " + sessionId + " is in use by another process");
+                throw new InUse("session " + sessionId + " is in use by another process");
             }
             return new Hold(lock, key);
         } catch (IOException | RuntimeException e) {

@@ -6,15 +6,15 @@ import java.io.File;
 import java.io.IOException;
 
 /** The values of a manifest's variables, and its programs, as this launch sees them. */
-final class LaunchVariables implements Variables, Programs {
+public final class LaunchVariables implements Variables, Programs {
     /** Where the system looks for programs when there is no {@code PATH}. */
     private static final String DEFAULT_PATH = "/bin:/usr/bin";
 
     private final LaunchEnvironment environment;
     private final File workspace;
 
-    /** {@code workspace} is the manifest's directory. */
-    LaunchVariables(LaunchEnvironment environment, File workspace) {
+    /** @param workspace the manifest's directory, what {@code ${workspace}} stands for; null where nothing asks for it */
+    public LaunchVariables(LaunchEnvironment environment, File workspace) {
         this.environment = environment;
         this.workspace = workspace;
     }

@@ -1,8 +1,11 @@
 package dev.klock.agent.config;
 
+import dev.klock.agent.log.Stderr;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Finds the manifest of a launch.
@@ -41,11 +44,15 @@ public final class ManifestLocator {
     private static File search(File workingDirectory, int user, LaunchOptions options) throws UsageException {
         File root = repositoryRoot(workingDirectory, user);
         for (File dir = workingDirectory; dir != null; dir = dir.getParentFile()) {
-            File manifest = in(dir);
-            if (manifest != null) {
+            List<File> found = all(dir);
+            if (!found.isEmpty()) {
+                File manifest = found.get(0);
                 requireTrusted(dir, dir, user);
                 requireTrusted(manifest, manifest, user);
                 requireReadable(manifest, options);
+                if (found.size() > 1) {
+                    Stderr.warn(manifest + " is the manifest; " + found.get(1).getName() + " beside it is not read: keep one of them");
+                }
                 return manifest;
             }
             if (dir.equals(root)) {
@@ -68,15 +75,16 @@ public final class ManifestLocator {
         return workingDirectory;
     }
 
-    private static File in(File dir) {
+    private static List<File> all(File dir) {
+        List<File> found = new ArrayList<>(1);
         for (String name : NAMES) {
             File file = new File(dir, name);
             // a link to nothing was meant to be a manifest too
             if (file.exists() || Files.isSymbolicLink(file.toPath())) {
-                return file;
+                found.add(file);
             }
         }
-        return null;
+        return found;
     }
 
     private static void requireTrusted(File suspect, File named, int user) throws UsageException {
@@ -121,7 +129,9 @@ public final class ManifestLocator {
         }
         Origin origin = options.origin(Option.MANIFEST);
         String by = origin == Origin.PROPERTY ? " in -Dklock.manifest" : origin == Origin.ENVIRONMENT ? " in KLOCK_MANIFEST" : "";
-        File beside = file.isDirectory() ? in(file) : file.getParentFile() == null ? null : in(file.getParentFile());
+        File near = file.isDirectory() ? file : file.getParentFile();
+        List<File> found = near == null ? new ArrayList<>() : all(near);
+        File beside = found.isEmpty() ? null : found.get(0);
         return "name one that this user can read".concat(by).concat(beside == null || beside.equals(file) ? "" : ": did you mean " + beside + "?");
     }
 }

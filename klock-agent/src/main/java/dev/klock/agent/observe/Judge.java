@@ -595,11 +595,23 @@ final class Judge {
             if (!executable.equals(programs.find(program, directory)) || now != null && !directory.equals(now.path())) {
                 throw new IllegalStateException("the program or its directory was led elsewhere meanwhile");
             }
+        } else {
+            images.beforeUndeclaredChild(Names.bytes(executable), Names.bytes(directory));
         }
         if (launchers.isJvmWithoutKlock(executable, arguments, environment, directory)) {
             trail.unseen(target, requested, Unseen.UNMONITORED_JVM);
         } else if (Scope.isAllowed(decision) && Launchers.isOpenEnded(executable)) {
             trail.unseen(target, requested, Unseen.OPEN_ENDED);
+        }
+    }
+
+    /** A child is given a descriptor that the session has open for writing: what it writes there is the session's until it is over. */
+    void lend(Target target) {
+        try {
+            images.lent(target.bytes());
+        } catch (IOException e) {
+            // its image was made when it was opened; without this one, what the child writes may be taken for other people's
+            return;
         }
     }
 

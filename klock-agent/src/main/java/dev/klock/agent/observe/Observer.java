@@ -388,6 +388,12 @@ public final class Observer implements Hooks {
             if (program != null) {
                 judge.child(work, f, cString(program), dir == null ? null : cString(dir), arguments, environment);
                 variables.pass(work, environment == null ? null : Names.text(Names.real(environment)));
+                for (int i = 0; fds != null && i < fds.length; i++) {
+                    Target lent = descriptors.get(fds[i]);
+                    if (lent != null) {
+                        judge.lend(lent);
+                    }
+                }
             }
             through = true;
         } catch (RuntimeException e) {

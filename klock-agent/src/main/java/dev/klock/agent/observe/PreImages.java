@@ -56,8 +56,7 @@ public interface PreImages {
     }
 
     /**
-     * Called before a child process starts that may change things klock does not see (K6-7). Not called for a child that permissive
-     * lets start although nothing is declared for it.
+     * Called before a child process starts that may change things klock does not see (K6-7).
      *
      * @param program the real path of the executable
      * @param directory the real path of the child's working directory
@@ -66,4 +65,15 @@ public interface PreImages {
      * @throws IOException if an image could not be made; the start is then denied
      */
     void beforeChild(byte[] program, byte[] directory, List<Line> effects) throws IOException;
+
+    /**
+     * Called instead where nothing is declared for the child and the mode lets it start all the same: nothing is imaged for it, since it
+     * may take long and nobody has asked for it; what it changes is told when it is over. Must not throw.
+     */
+    default void beforeUndeclaredChild(byte[] program, byte[] directory) {
+    }
+
+    /** A child that is about to start is given a descriptor that is open for writing on {@code path}: as if it had opened it. */
+    default void lent(byte[] path) throws IOException {
+    }
 }

@@ -145,4 +145,35 @@ class OpaqueChildTest {
         assertThat(outcome.klockLines().stream().filter(line -> line.contains("is open-ended"))).as(outcome.toString()).hasSize(1);
         assertThat(outcome.log().records().stream().filter(record -> record.path("note").asText().contains("open-ended"))).hasSize(1);
     }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    @Tag("FIELD-E01")
+    void whatAChildWritesToARedirect_isTheSessionsAndPutBack(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "late.sh", "sleep 0.3; echo late");
+        String before = workspace.tree().visible();
+
+        Outcome outcome = shell(jdk, workspace, "", "", "run-to w/out/a /bin/sh late.sh", "run-onto w/out/b /bin/sh late.sh",
+                "run-to w/out/new /bin/sh late.sh", "read w/out/new", "write w/x stray");
+
+        assertThat(outcome.out()).as(outcome.toString()).contains("late");
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.err()).doesNotContain("not rolled back");
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-7")
+    void change_ofAChildThatNobodyDeclared_isToldInPermissive(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(workspace.root(), "strays.sh", "echo more >> w/x; echo new > w/in/new");
+
+        Outcome outcome = workspace.watched(jdk, "mode=permissive", "run /bin/sh strays.sh").run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.err()).contains("FILE:" + workspace.root() + "/w/x was changed while PROCESS:", "FILE:" + workspace.root() + "/w/in/new was");
+    }
 }

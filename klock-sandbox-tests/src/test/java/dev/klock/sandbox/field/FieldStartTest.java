@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
@@ -63,7 +64,7 @@ class FieldStartTest {
     @MethodSource(JDKS)
     @Tag("FIELD-G04")
     void agentsThread_usingFilesWhileKlockStarts_doesNotHang(Jdk jdk) throws IOException {
-        Path jar = agent();
+        Path jar = agent(FirstThings.BusyAgent.class);
         Workspace workspace = Workspace.in(directory);
         for (int i = 0; i < STARTS * Child.SCALE; i++) {
             Outcome outcome = workspace.watched(jdk, "", "print done").with(FirstThings.BusyAgent.class).jvmBefore("-javaagent:" + jar).run();
@@ -72,11 +73,30 @@ class FieldStartTest {
         }
     }
 
-    private Path agent() throws IOException {
-        Path jar = directory.resolve("busy.jar");
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-3")
+    void violation_beforeThereIsAProgram_endsAsAnyOther(Jdk jdk) throws IOException {
+        Path jar = agent(FirstThings.StrayingAgent.class);
+        Workspace workspace = Workspace.in(directory);
+        String before = workspace.tree().visible();
+
+        Outcome agent = workspace.watched(jdk, "", "print begun").with(FirstThings.StrayingAgent.class).jvm("-javaagent:" + jar).run();
+        Outcome recording = workspace.watched(jdk, "", "print begun").jvm("-XX:StartFlightRecording=filename=" + workspace.root() + "/w/x.jfr").run();
+
+        for (Outcome outcome : List.of(agent, recording)) {
+            assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+            assertThat(outcome.out()).as(outcome.toString()).doesNotContain("begun");
+            assertThat(outcome.err()).contains(" aborted: 1 denied");
+            assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+        }
+    }
+
+    private Path agent(Class<?> premain) throws IOException {
+        Path jar = directory.resolve("agent.jar");
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        manifest.getMainAttributes().putValue("Premain-Class", FirstThings.BusyAgent.class.getName());
+        manifest.getMainAttributes().putValue("Premain-Class", premain.getName());
         try (OutputStream file = Files.newOutputStream(jar); JarOutputStream out = new JarOutputStream(file, manifest)) {
             out.finish();
         }

@@ -114,4 +114,15 @@ final class FirstThings {
             busy.start();
         }
     }
+
+    /** An agent that changes what is declared, and then what is not, before there is a program. */
+    public static final class StrayingAgent {
+        private StrayingAgent() {
+        }
+
+        public static void premain(String arguments, Instrumentation instrumentation) throws IOException {
+            Files.writeString(Path.of("w/out/a"), "by the agent");
+            Files.writeString(Path.of("w/x"), "stray");
+        }
+    }
 }

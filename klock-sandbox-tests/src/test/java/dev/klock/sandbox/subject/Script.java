@@ -1,6 +1,8 @@
 package dev.klock.sandbox.subject;
 
+import java.io.File;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,6 +51,8 @@ public final class Script {
             }
             case "mkdir" -> Files.createDirectory(Path.of(rest.get(0)));
             case "run" -> runProgram(rest);
+            case "run-to" -> new ProcessBuilder(rest.subList(1, rest.size())).redirectOutput(new File(rest.get(0))).start().waitFor();
+            case "run-onto" -> new ProcessBuilder(rest.subList(1, rest.size())).redirectOutput(Redirect.appendTo(new File(rest.get(0)))).start().waitFor();
             case "sleep" -> Thread.sleep(Long.parseLong(rest.get(0)));
             case "exit" -> System.exit(Integer.parseInt(rest.get(0)));
             case "try" -> attempt(rest);
