@@ -29,6 +29,9 @@ final class ManifestParse {
     private static final String[] PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON", "RENAMES"};
     private static final String[] CORE_PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON"};
     private static final Predicate[] PREDICATE_VALUES = Predicate.values();
+    /** A predicate, and what people write for it. */
+    private static final String[][] OTHER_WORDS = {{"CONSUMES", "READ", "READS"}, {"MUTATES", "WRITE", "WRITES", "EDITS", "CHANGES", "MODIFIES", "UPDATES"},
+        {"PROVIDES", "CREATE", "CREATES", "MAKES", "RUN", "RUNS", "STARTS", "EXECUTES"}, {"DELETES", "REMOVE", "REMOVES"}, {"RENAMES", "MOVE", "MOVES"}};
     private static final String LEARN = "or, to see what a run needs, move the file away and start with -javaagent:klock.jar=mode=learn: its log tells";
 
     private static final int MAX_NESTING = 16;
@@ -596,6 +599,13 @@ final class ManifestParse {
         }
         if (name.equals("RENAMES")) {
             throw here("RENAMES is not one of the five predicates of the core", "write DELETES for the old name and PROVIDES for the new one");
+        }
+        for (String[] words : OTHER_WORDS) {
+            for (int i = 1; i < words.length; i++) {
+                if (words[i].equalsIgnoreCase(name)) {
+                    throw here("unknown predicate '" + name + "'", "did you mean " + words[0] + "?");
+                }
+            }
         }
         throw here("unknown predicate '" + shorten(name) + "'", Names.suggest(name, known));
     }

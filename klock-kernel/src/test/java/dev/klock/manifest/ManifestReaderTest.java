@@ -232,7 +232,7 @@ class ManifestReaderTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"CONSUME FILE:/a|unknown predicate 'CONSUME'; did you mean CONSUMES?",
-        "READS FILE:/a|unknown predicate 'READS'", "consumes FILE:/a|did you mean CONSUMES?", "DEPENDS FILE:/a|unknown predicate 'DEPENDS'",
+        "READS FILE:/a|unknown predicate 'READS'; did you mean CONSUMES?", "creates FILE:/a|did you mean PROVIDES?", "consumes FILE:/a|did you mean CONSUMES?", "DEPENDS FILE:/a|unknown predicate 'DEPENDS'",
         "DEPENDS-ON FILE:/a|did you mean DEPENDS_ON?", "{predicate: MUTATE, resource: 'FILE:/a'}|did you mean MUTATES?",
         "X FILE:/a|known: PROVIDES, CONSUMES, MUTATES, DELETES, DEPENDS_ON, RENAMES"})
     @Tag("K1-2")
