@@ -157,8 +157,12 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** Where a session is over because the program has ended, a thread of its that still works waits here for the JVM's last moment. */
     @Override
     public boolean ended() {
-        if (ended && state.get() == OVER) {
-            guard.await();
+        if (ended) {
+            if (state.get() == OVER) {
+                guard.await();
+            }
+            // virtual threads that try again and again must not keep those from their carriers that are in the middle of a change
+            Thread.yield();
         }
         return ended;
     }
@@ -241,6 +245,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     @Override
     public boolean unsaved(Denial access, IOException cause) {
+        if (ended()) {
+            return mode.denies();
+        }
         if (mode.denies() || unsavedSaid.compareAndSet(false, true)) {
             Stderr.error("the image of " + access.resource() + " could not be made before it changes: " + cause.getMessage()
                     + (mode.denies() ? "; the change is refused" : "; it cannot be undone (said once: others may follow)"));

@@ -53,6 +53,17 @@ final class Aside {
         }
     }
 
+    /** What was there at first is in place: what others made between two changes of the session may be nowhere else. */
+    private void keepOthers(Plan p) {
+        for (int i = 0; i < p.e.earlier.length; i++) {
+            Entry.Earlier was = p.e.earlier[i];
+            if (was.contentAt >= 0) {
+                Path aside = putAside(p, was.image, was.contentAt, ".v" + (i + 2));
+                p.note("a version of others is " + aside);
+            }
+        }
+    }
+
     /**
      * Somebody else's change between two of the session's is what came back; what was there at first goes aside, and so does every version
      * of others that the session has changed since, for it may be nowhere else.
@@ -60,6 +71,12 @@ final class Aside {
     void betweenTwo(Plan p) {
         Entry e = p.e;
         if (e.earlier.length == 0 || p.outcome == null || p.outcome == Outcome.FAILED) {
+            return;
+        }
+        if (e.forced) {
+            if (undo.force() && !undo.dry() && p.outcome != Outcome.UNCHANGED) {
+                keepOthers(p);
+            }
             return;
         }
         boolean kept = p.outcome == Outcome.KEPT_THEIRS;

@@ -94,6 +94,7 @@ public final class Backups implements Closeable {
     static final int COMMIT = 13;
     static final int TREE = 14;
     static final int SEEN = 15;
+    static final int MET = 16;
     static final int FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
@@ -501,7 +502,9 @@ public final class Backups implements Closeable {
             if (e.users > 0) {
                 e.users--;
             }
-            if (e.users == 0) {
+            if (e.users > 0) {
+                meet(e, fd);
+            } else {
                 if (fd >= 0 && isBusy(e)) {
                     leaveUnseen(e);
                 } else {
@@ -833,8 +836,9 @@ public final class Backups implements Closeable {
         List<Image> list = new ArrayList<>(sorted.size());
         for (Entry e : sorted) {
             if (e.role == Entry.TOUCHED || e.role == Entry.PREFLIGHT) {
-                list.add(new Image(e.name.bytes, e.name.toString(), e.role == Entry.TOUCHED, e.image.describe(), e.image.kind == FileState.FILE,
-                        e.image.size, e.image.mode, e.image.mtime, e.image.sha, e.left == null ? null : e.left.describe()));
+                FileState image = e.first().image;
+                list.add(new Image(e.name.bytes, e.name.toString(), e.role == Entry.TOUCHED, image.describe(), image.kind == FileState.FILE,
+                        image.size, image.mode, image.mtime, image.sha, e.left == null ? null : e.left.describe()));
             }
         }
         return list;
@@ -872,10 +876,11 @@ public final class Backups implements Closeable {
      */
     public void copy(byte[] path, OutputStream out) throws IOException {
         Entry e = known.get(new Name(path));
-        if (e == null || e.image == null || e.contentAt < 0) {
+        Entry.Earlier first = e == null || e.image == null ? null : e.first();
+        if (first == null || first.contentAt < 0) {
             throw new NoSuchFileException(Name.show(path), null, "no image of a file");
         }
-        copy(e, out);
+        copy(first.image, first.contentAt, out);
     }
 
     void copy(Entry e, OutputStream out) throws IOException {
@@ -993,6 +998,11 @@ public final class Backups implements Closeable {
         }
         if (e.role != Entry.NONE && (e.image.kind != FileState.FILE || e.contentAt >= 0) && stillAsImaged(e)) {
             above(e.name);
+            if (e.image.kind == FileState.DIRECTORY && e.image.attributes == null) {
+                // until now only its times mattered
+                record(e, Entry.TOUCHED, e.image.withAttributes(files.attributes(e.name.bytes)), -1);
+                return;
+            }
             e.recordEnd = append(TOUCH, named(e.name.bytes, 0));
             e.role = Entry.TOUCHED;
             return;
@@ -1266,6 +1276,34 @@ public final class Backups implements Closeable {
         FileState before = e.prior;
         return e.leftCount >= WRITTEN_AT_ONCE && System.nanoTime() - e.leftNs < BUSY_NS && before != null && before.kind == FileState.FILE
                 && before.nlink == 1 && !e.moved && !e.overlapped && !e.withTree;
+    }
+
+    /**
+     * One of several changes of e is over, so how it leaves the path is not known yet; but which file was changed is: another one, if it was
+     * renamed to here, or made anew, while an earlier one of the name is open still. Holds e.
+     */
+    private void meet(Entry e, int fd) {
+        try {
+            FileState now;
+            long taken = FileState.now();
+            long[] s = fd < 0 ? null : files.status(fd);
+            if (s == null) {
+                now = look(e.name);
+            } else if ((s[HostFiles.MODE] & FileState.TYPE_BITS) != FileState.FILE_BITS || s[HostFiles.NLINK] == 0) {
+                return;
+            } else {
+                now = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
+            }
+            if (now.kind == FileState.FILE && e.meets(now)) {
+                known.index(now, e);
+                ByteBuffer head = named(e.name.bytes, now.encodedLength());
+                now.encode(head);
+                append(MET, head);
+            }
+        } catch (IOException unknown) {
+            // as before: the file is known by its other names only
+            return;
+        }
     }
 
     private void leaveUnseen(Entry e) {

@@ -14,6 +14,7 @@ final class Entry {
     static final int TOUCHED = 3;
 
     private static final Earlier[] NO_EARLIER = {};
+    private static final FileState[] NONE_MET = {};
 
     /** An image that another took the place of. */
     static final class Earlier {
@@ -49,6 +50,8 @@ final class Entry {
     long leftAt;
     /** The last known state of ours before it was touched again. */
     volatile FileState prior;
+    /** Files that were found at the path while it was being changed, beside {@link #lastKnown}; as a rule none. Arrays are replaced, not changed. */
+    volatile FileState[] met = NONE_MET;
     boolean leftOnDisk;
     /** {@link #left} waits to be written. */
     boolean collected;
@@ -77,6 +80,8 @@ final class Entry {
     boolean decided;
     /** An earlier rollback began to write this file in place. */
     boolean inPlace;
+    /** See {@link #toFirst}. */
+    boolean forced;
     /** An earlier rollback decided to put back this directory's times. */
     boolean timesDue;
 
@@ -98,6 +103,16 @@ final class Entry {
         return mapped && users > 0;
     }
 
+    /** What was there before the session is the image from here on; what others made since is an earlier one. For the thread that rolls back. */
+    void toFirst() {
+        Earlier first = earlier[0];
+        earlier = earlier.clone();
+        earlier[0] = new Earlier(image, contentAt);
+        image = first.image;
+        contentAt = first.contentAt;
+        forced = true;
+    }
+
     void left(FileState now, long at) {
         left = now;
         leftAt = at;
@@ -108,6 +123,32 @@ final class Entry {
     /** The last state of the path that is known for certain to be the session's, or the image. */
     FileState lastKnown() {
         return prior == null ? image : prior;
+    }
+
+    /** What was there before the session, whatever others have made since. */
+    Earlier first() {
+        return earlier.length == 0 || forced ? new Earlier(image, contentAt) : earlier[0];
+    }
+
+    /** Whether this is the file, or one of the files, that were at the path when they were last seen. */
+    boolean wasAt(FileState file) {
+        for (FileState m : met) {
+            if (m.sameInode(file)) {
+                return true;
+            }
+        }
+        return lastKnown().sameInode(file);
+    }
+
+    /** Notes that {@code file} was found at the path; false if that is known. */
+    boolean meets(FileState file) {
+        if (wasAt(file)) {
+            return false;
+        }
+        FileState[] more = Arrays.copyOf(met, met.length + 1);
+        more[met.length] = file;
+        met = more;
+        return true;
     }
 
     /** The path is being changed (again). */

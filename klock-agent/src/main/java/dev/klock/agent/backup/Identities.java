@@ -176,7 +176,7 @@ final class Identities {
             if (other == e || other.role != Entry.TOUCHED) {
                 continue;
             }
-            known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.users > 0 && other.lastKnown().sameInode(now);
+            known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.users > 0 && other.wasAt(now);
             if (now.sameInode(other.image) && other.image.nlink > 1 && other.contentAt >= 0) {
                 twin = other;
             }
@@ -197,7 +197,8 @@ final class Identities {
                 continue;
             }
             boolean there = holds(from.name, now);
-            known |= now.couldBeMoved(from.image) || there && from.left == null;
+            // what the session has open is that file: its number cannot have been given to another
+            known |= now.couldBeMoved(from.image) || there && from.left == null || from.users > 0 && from.wasAt(now);
             if (!there && !from.name.equals(name)) {
                 origin = from;
             }
@@ -244,7 +245,7 @@ final class Identities {
             return false;
         }
         for (Entry c : candidates) {
-            if (c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.users > 0 && c.lastKnown().sameInode(now))) {
+            if (c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.users > 0 && c.wasAt(now))) {
                 return true;
             }
         }
@@ -261,7 +262,7 @@ final class Identities {
             return false;
         }
         for (Entry c : candidates) {
-            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && c.lastKnown().sameInode(now)
+            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && c.wasAt(now)
                     && hasNamesLeft(candidates, now)) {
                 return true;
             }
@@ -277,7 +278,7 @@ final class Identities {
         for (Entry c : candidates) {
             boolean had = c.image.sameInode(now);
             FileState last = c.left == null || c.left.kind == FileState.ABSENT ? c.prior : c.left;
-            boolean gave = !had && last != null && last.sameInode(now);
+            boolean gave = !had && (last != null && last.sameInode(now) || c.wasAt(now));
             names = had ? Math.max(names, c.image.nlink) : names;
             made += gave ? 1 : 0;
             gone += (had || gave) && !holds(c.name, now) ? 1 : 0;

@@ -72,6 +72,14 @@ final class Replay implements Pack.Reader {
                 known.leftSo(state);
                 break;
             }
+            case Backups.MET: {
+                Entry e = known.entry(new Name(path(in)));
+                FileState state = FileState.decode(in);
+                if (e.role == Entry.TOUCHED && e.meets(state)) {
+                    known.index(state, e);
+                }
+                break;
+            }
             case Backups.OWN_MTIME:
                 known.entry(new Name(path(in))).ownMtime = in.getLong();
                 break;

@@ -104,6 +104,10 @@ final class Rollback {
             Entry e = sorted.get(i);
             boolean wanted = only == null || e.name.equals(only) || e.name.below(only) || e.role == Entry.IMPLIED && only.below(e.name);
             if (wanted && (e.role == Entry.TOUCHED || e.role == Entry.IMPLIED)) {
+                boolean forcedBefore = e.outcome != null && e.outcome.outcome() != Outcome.KEPT_THEIRS && e.outcome.outcome() != Outcome.FAILED;
+                if (e.earlier.length > 0 && !e.forced && (undo.force() || forcedBefore)) {
+                    e.toFirst();
+                }
                 Plan p = new Plan(e, i);
                 plans.add(p);
                 byName.put(e.name, p);
@@ -445,7 +449,7 @@ final class Rollback {
                             settle();
                             groups.put(image.ino, e.name);
                             if (joins) {
-                                p.note("it was one of " + image.nlink + " names of a file; no other name is known, so it is a file of its own now");
+                                apart(p);
                             }
                         }
                         return;
@@ -648,6 +652,17 @@ final class Rollback {
             Files.deleteIfExists(temporary);
         }
         return true;
+    }
+
+    /** It came back as a file of its own: what its other names hold is said where it is not what it was. */
+    private void apart(Plan p) {
+        FileState image = p.e.image;
+        Name other = strangers == null ? null : strangers.get(image.ino);
+        if (other == null || p.outcome != Outcome.RESTORED) {
+            p.note("it was one of " + image.nlink + " names of a file; no other name is known, so it is a file of its own now");
+            return;
+        }
+        aside.keepTheirs(p, "it is back as a file of its own; its other name " + other + " has changed since, and whether by the session is not known");
     }
 
     /**

@@ -12,6 +12,10 @@ import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.attribute.UserDefinedFileAttributeView;
+import java.nio.charset.StandardCharsets;
+import java.nio.ByteBuffer;
+import java.io.OutputStream;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -496,6 +500,168 @@ class BackupsTest {
             stream.write('Z');
         }
         assertThat(a).hasContent("before");
+    }
+
+    @Test
+    void rollback_ofAnotherNameThatTookThePlaceOfAnOpenFile_isKnown() throws IOException {
+        Path other = file("c/other", "precious");
+        Path name = Files.createLink(out.resolve("name"), other);
+        Path open = file("open", "y");
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        Map<String, String> before = TreeListing.of(out);
+        try (OutputStream held = work.open(open)) {
+            work.rename(name, open);
+            work.write(open, "session");
+
+            assertThat(backups.rollback().conflicts()).isEmpty();
+        }
+        assertThat(other).hasContent("precious");
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    @Test
+    void rollback_ofAFileMadeAndOpenUnderTwoNames_isTheSessions() throws IOException {
+        Path users = file("users", "before");
+        Map<String, String> before = TreeListing.of(out);
+        Path made = out.resolve("made");
+        try (OutputStream held = work.open(made)) {
+            work.delete(users);
+            work.link(made, users);
+            work.append(made, "2");
+            work.append(users, "3");
+        }
+        RollbackReport report = backups.rollback();
+        assertThat(report.conflicts()).isEmpty();
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    @Test
+    void rollback_afterACrash_ofAFileMadeAndOpenUnderTwoNames_isTheSessions() throws IOException {
+        Path users = file("users", "before");
+        Map<String, String> before = TreeListing.of(out);
+        Path made = out.resolve("made");
+        try (OutputStream held = work.open(made)) {
+            work.delete(users);
+            work.link(made, users);
+            work.append(made, "2");
+            work.append(users, "3");
+        }
+        crash();
+        assertThat(backups.rollback().conflicts()).isEmpty();
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    @Test
+    void rollback_ofADirectoryMovedWithAnOpenFile_leavesNothing() throws IOException {
+        Path a = file("a", "before");
+        Map<String, String> before = TreeListing.of(out);
+        try (OutputStream held = work.open(a)) {
+            work.mkdir(out.resolve("d"));
+            work.link(a, out.resolve("d/b"));
+            work.delete(a);
+            work.rename(out.resolve("d"), out.resolve("e"));
+            held.write('x');
+            work.write(out.resolve("e/b"), "session");
+
+            assertThat(backups.rollback().conflicts()).isEmpty();
+        }
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    /** Knows the attributes of users. */
+    private static final class Attributed extends TestFiles {
+        @Override
+        public byte[][] attributes(byte[] name) throws IOException {
+            UserDefinedFileAttributeView view = Files.getFileAttributeView(path(name), UserDefinedFileAttributeView.class);
+            List<byte[]> all = new ArrayList<>();
+            for (String attribute : view.list()) {
+                ByteBuffer value = ByteBuffer.allocate(view.size(attribute));
+                view.read(attribute, value);
+                all.add(attribute.getBytes(StandardCharsets.US_ASCII));
+                all.add(value.array());
+            }
+            return all.toArray(new byte[0][]);
+        }
+
+        @Override
+        public void setAttribute(byte[] name, byte[] attribute, byte[] value) throws IOException {
+            UserDefinedFileAttributeView view = Files.getFileAttributeView(path(name), UserDefinedFileAttributeView.class);
+            String text = new String(attribute, StandardCharsets.US_ASCII);
+            if (value == null) {
+                view.delete(text);
+            } else {
+                view.write(text, ByteBuffer.wrap(value));
+            }
+        }
+    }
+
+    @Test
+    void image_ofADirectoryWhoseEntriesWereChangedBefore_hasItsAttributes() throws IOException {
+        Attributed files = new Attributed();
+        Path d = Files.createDirectory(out.resolve("d"));
+        Path below = file("d/below", "x");
+        Path kept = Files.createDirectory(out.resolve("kept"));
+        byte[] k = "k".getBytes(StandardCharsets.US_ASCII);
+        files.setAttribute(Work.name(d), k, new byte[] {1});
+        files.setAttribute(Work.name(kept), k, new byte[] {1});
+        try (Backups attributed = Backups.open(home, "s-2", files)) {
+            Work session = new Work(attributed);
+            session.delete(below);
+            session.delete(d);
+            session.write(kept.resolve("new"), "x");
+            session.on(kept, () -> files.setAttribute(Work.name(kept), k, new byte[] {2}));
+
+            assertThat(attributed.rollback().conflicts()).isEmpty();
+        }
+        assertThat(files.attributes(Work.name(d))[1]).containsExactly(1);
+        assertThat(files.attributes(Work.name(kept))[1]).containsExactly(1);
+        assertThat(below).hasContent("x");
+    }
+
+    @Test
+    void undoByForce_ofWhatOthersChangedInBetween_bringsBackWhatWasThereBeforeTheSession() throws IOException {
+        Path a = file("a", "before");
+        work.write(a, "session");
+        Files.writeString(a, "theirs, between");
+        work.write(a, "session again");
+        RollbackReport report = backups.rollback();
+        assertThat(entry(report, a).outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(a).hasContent("theirs, between");
+        ByteArrayOutputStream first = new ByteArrayOutputStream();
+        backups.copy(Work.name(a), first);
+        assertThat(first.toString()).as("what diff compares with").isEqualTo("before");
+
+        crash();
+        RollbackReport forced = backups.rollback(new Undo(null, true, false, null));
+        assertThat(entry(forced, a).outcome()).isEqualTo(RESTORED);
+        assertThat(entry(forced, a).aside()).hasContent("theirs, between");
+        assertThat(a).hasContent("before");
+
+        crash();
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(RollbackReport.Outcome.UNCHANGED);
+    }
+
+    @Test
+    void rollback_ofAFileThatEndsInAHole_bringsNoBlockOfIt() throws IOException {
+        Path a = out.resolve("a");
+        try (RandomAccessFile sparse = new RandomAccessFile(a.toFile(), "rw")) {
+            sparse.write("text".getBytes(StandardCharsets.US_ASCII));
+            sparse.setLength(1_000_001);
+        }
+        work.delete(a);
+        backups.rollback();
+        assertThat(Files.size(a)).isEqualTo(1_000_001);
+        ByteBuffer part = ByteBuffer.allocate(4);
+        try (FileChannel channel = FileChannel.open(a)) {
+            channel.read(part, 0);
+        }
+        assertThat(new String(part.array(), StandardCharsets.US_ASCII)).isEqualTo("text");
+        assertThat(blocks(a)).as("blocks of 512 bytes").isLessThanOrEqualTo(8);
+    }
+
+    private static long blocks(Path p) throws IOException {
+        Process stat = new ProcessBuilder("stat", "-c", "%b", p.toString()).start();
+        return Long.parseLong(new String(stat.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).trim());
     }
 
     @Test

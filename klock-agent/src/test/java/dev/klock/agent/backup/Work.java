@@ -2,6 +2,7 @@ package dev.klock.agent.backup;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -96,6 +97,12 @@ final class Work {
 
     void chmod(Path p, String mode) throws IOException {
         on(p, () -> Files.setPosixFilePermissions(p, PosixFilePermissions.fromString(mode)));
+    }
+
+    /** Opens a file to append to and leaves it open: closing is never seen. */
+    OutputStream open(Path p) throws IOException {
+        backups.image(name(p));
+        return Files.newOutputStream(p, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 
     void touch(Path p, long seconds) throws IOException {
