@@ -1294,7 +1294,12 @@ public final class Backups implements Closeable {
             } else {
                 now = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
             }
-            if (now.kind == FileState.FILE && e.meets(now)) {
+            if (now.kind != FileState.FILE) {
+                return;
+            }
+            // by whatever other name it is found later, if nothing is written to it until then
+            known.leftSo(now);
+            if (e.meets(now)) {
                 known.index(now, e);
                 ByteBuffer head = named(e.name.bytes, now.encodedLength());
                 now.encode(head);

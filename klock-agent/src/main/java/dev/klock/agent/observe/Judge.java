@@ -774,6 +774,10 @@ final class Judge {
                 continue;
             }
             Target renamed = inside ? targets.file(f.b.real().concat(old.real().substring(f.a.real().length()))) : f.b;
+            if (!leadsTo(renamed, fd)) {
+                // it was opened on a file that has given way to the renamed one before
+                continue;
+            }
             try {
                 images.before(renamed.bytes());
             } catch (IOException e) {
@@ -783,6 +787,17 @@ final class Judge {
             descriptors.opened(fd, renamed);
             images.carriedTo(renamed.bytes(), fd);
             images.left(old.bytes());
+        }
+    }
+
+    /** Whether the name is one of the file that {@code fd} is open on; true too where that cannot be told. */
+    private boolean leadsTo(Target target, int fd) {
+        try {
+            long[] open = files.status(fd);
+            long[] there = files.status(target.bytes());
+            return open == null || there == null || open[HostFiles.INO] == there[HostFiles.INO] && open[HostFiles.DEV] == there[HostFiles.DEV];
+        } catch (IOException unknown) {
+            return true;
         }
     }
 
