@@ -59,7 +59,9 @@ final class Aside {
             Entry.Earlier was = p.e.earlier[i];
             if (was.contentAt >= 0) {
                 Path aside = putAside(p, was.image, was.contentAt, ".v" + (i + 2));
-                p.note("a version of others is " + aside);
+                if (aside != null) {
+                    p.note("a version of others is " + aside);
+                }
             }
         }
     }

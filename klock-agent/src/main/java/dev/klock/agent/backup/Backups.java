@@ -1284,17 +1284,8 @@ public final class Backups implements Closeable {
      */
     private void meet(Entry e, int fd) {
         try {
-            FileState now;
-            long taken = FileState.now();
-            long[] s = fd < 0 ? null : files.status(fd);
-            if (s == null) {
-                now = look(e.name);
-            } else if ((s[HostFiles.MODE] & FileState.TYPE_BITS) != FileState.FILE_BITS || s[HostFiles.NLINK] == 0) {
-                return;
-            } else {
-                now = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
-            }
-            if (now.kind != FileState.FILE) {
+            FileState now = fd < 0 ? look(e.name) : openOn(fd);
+            if (now == null || now.kind != FileState.FILE || now.nlink == 0) {
                 return;
             }
             // by whatever other name it is found later, if nothing is written to it until then
@@ -1405,13 +1396,10 @@ public final class Backups implements Closeable {
      * whatever other names it has.
      */
     private void saw(int fd, FileState atName) throws IOException {
-        long taken = FileState.now();
-        long[] s = files.status(fd);
-        if (s == null || (s[HostFiles.MODE] & FileState.TYPE_BITS) != FileState.FILE_BITS || s[HostFiles.NLINK] == 0
-                || atName != null && atName.ino == s[HostFiles.INO] && atName.dev == s[HostFiles.DEV]) {
+        FileState state = openOn(fd);
+        if (state == null || state.nlink == 0 || atName != null && atName.ino == state.ino && atName.dev == state.dev) {
             return;
         }
-        FileState state = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
         known.leftSo(state);
         ByteBuffer head = ByteBuffer.allocate(state.encodedLength());
         state.encode(head);
@@ -1460,13 +1448,20 @@ public final class Backups implements Closeable {
      */
     private FileState look(Entry e, int fd) throws IOException {
         if (fd >= 0 && !e.overlapped) {
-            long taken = FileState.now();
-            long[] s = files.status(fd);
-            if (s != null && s[HostFiles.NLINK] <= 1 && (s[HostFiles.MODE] & FileState.TYPE_BITS) == FileState.FILE_BITS) {
-                return FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
+            FileState open = openOn(fd);
+            if (open != null && open.nlink <= 1) {
+                return open;
             }
         }
         return look(e.name);
+    }
+
+    /** The regular file that a descriptor is open on; null if it is open on something else, or that cannot be told. */
+    private FileState openOn(int fd) throws IOException {
+        long taken = FileState.now();
+        long[] s = files.status(fd);
+        return s == null || (s[HostFiles.MODE] & FileState.TYPE_BITS) != FileState.FILE_BITS ? null
+                : FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
     }
 
     private FileState look(Name name) throws IOException {

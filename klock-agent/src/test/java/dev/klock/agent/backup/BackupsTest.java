@@ -523,6 +523,13 @@ class BackupsTest {
     void rollback_ofAFileMadeAndOpenUnderTwoNames_isTheSessions() throws IOException {
         Path users = file("users", "before");
         Map<String, String> before = TreeListing.of(out);
+        changeUnderTwoNames(users);
+        RollbackReport report = backups.rollback();
+        assertThat(report.conflicts()).isEmpty();
+        assertThat(TreeListing.of(out)).isEqualTo(before);
+    }
+
+    private void changeUnderTwoNames(Path users) throws IOException {
         Path made = out.resolve("made");
         try (OutputStream held = work.open(made)) {
             work.delete(users);
@@ -530,22 +537,13 @@ class BackupsTest {
             work.append(made, "2");
             work.append(users, "3");
         }
-        RollbackReport report = backups.rollback();
-        assertThat(report.conflicts()).isEmpty();
-        assertThat(TreeListing.of(out)).isEqualTo(before);
     }
 
     @Test
     void rollback_afterACrash_ofAFileMadeAndOpenUnderTwoNames_isTheSessions() throws IOException {
         Path users = file("users", "before");
         Map<String, String> before = TreeListing.of(out);
-        Path made = out.resolve("made");
-        try (OutputStream held = work.open(made)) {
-            work.delete(users);
-            work.link(made, users);
-            work.append(made, "2");
-            work.append(users, "3");
-        }
+        changeUnderTwoNames(users);
         crash();
         assertThat(backups.rollback().conflicts()).isEmpty();
         assertThat(TreeListing.of(out)).isEqualTo(before);
