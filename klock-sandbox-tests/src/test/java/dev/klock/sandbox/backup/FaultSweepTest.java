@@ -7,6 +7,7 @@ import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Jdks;
 import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.oracle.Trace;
 import dev.klock.sandbox.jvm.Tree;
 import dev.klock.sandbox.launch.Workspace;
 import java.io.IOException;
@@ -95,23 +96,12 @@ class FaultSweepTest {
         return most;
     }
 
-    private static boolean canTrace() {
-        try {
-            return new ProcessBuilder("strace", "-o", "/dev/null", "true").redirectErrorStream(true).start().waitFor() == 0;
-        } catch (IOException e) {
-            return false;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
-    }
-
     @Test
     @Tag("K6-5")
     @Tag("C30")
     @Tag("FIELD-H13")
     void tree_whicheverSystemCallFailsOrIsTheLast_isAsItWasInTheEnd() throws IOException {
-        assumeThat(canTrace()).as("strace is missing or may not trace here: system calls cannot be made to fail").isTrue();
+        assumeThat(Trace.isPossible()).as("strace is missing or may not trace here: system calls cannot be made to fail").isTrue();
         long seed = System.nanoTime();
         for (Jdk jdk : new LinkedHashSet<>(List.of(Jdks.oldest(), Jdks.newest()))) {
             Map<String, Integer> calls = calls(jdk);

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * The paths in the output of {@code strace -f -y}, with the number of system calls that named each: every call with a path, and those on a
  * descriptor that look at or change what it stands for.
  */
-final class Trace {
+public final class Trace {
     /** Calls whose descriptor, not a name, tells what is meant. */
     private static final String BY_DESCRIPTOR = "getdents64,fchmod,fchown,ftruncate,utimensat,fgetxattr,fsetxattr,flistxattr,fremovexattr,fstatfs";
     private static final List<String> COMMAND = List.of("strace", "-f", "-qq", "-y", "-s", "4096", "-e", "signal=none", "-e",
@@ -39,7 +39,7 @@ final class Trace {
     }
 
     /** Whether strace is there and may trace. */
-    static boolean isPossible() {
+    public static boolean isPossible() {
         try {
             return new ProcessBuilder("strace", "-o", "/dev/null", "true").redirectErrorStream(true).start().waitFor() == 0;
         } catch (IOException missing) {
