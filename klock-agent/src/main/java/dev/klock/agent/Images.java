@@ -55,6 +55,11 @@ final class Images implements PreImages {
     }
 
     @Override
+    public boolean before(byte[] path, long nowNs) throws IOException {
+        return backups.image(path, nowNs);
+    }
+
+    @Override
     public void mapped(byte[] path) throws IOException {
         backups.mapped(path);
     }

@@ -294,6 +294,11 @@ public final class Backups implements Closeable {
      * @throws IOException if the image cannot be taken or made durable: the effect must not happen
      */
     public boolean image(byte[] path) throws IOException {
+        return image(path, System.nanoTime());
+    }
+
+    /** {@link #image(byte[])} where the clock has just been read: {@code nowNs} is a {@link System#nanoTime()}. */
+    public boolean image(byte[] path, long nowNs) throws IOException {
         Entry e = recent(path);
         if (e == null) {
             Name name = name(path);
@@ -304,7 +309,7 @@ public final class Backups implements Closeable {
             recent[System.identityHashCode(path) & RECENT - 1] = new Recent(path, e);
         }
         synchronized (e) {
-            touch(e);
+            touch(e, null, nowNs);
             e.overlapped |= e.users > 0;
             e.users++;
         }
@@ -505,9 +510,7 @@ public final class Backups implements Closeable {
             if (e.users > 0) {
                 meet(e, fd);
             } else {
-                if (fd >= 0 && isBusy(e)) {
-                    leaveUnseen(e);
-                } else {
+                if (fd < 0 || !leaveUnseen(e)) {
                     note(e, fd);
                 }
                 e.overlapped = false;
@@ -967,11 +970,18 @@ public final class Backups implements Closeable {
         touch(e, null);
     }
 
-    /** @param seen as for {@link #take(Entry, int, FileState)} */
     private void touch(Entry e, FileState seen) throws IOException {
+        touch(e, seen, System.nanoTime());
+    }
+
+    /**
+     * @param seen as for {@link #take(Entry, int, FileState)}
+     * @param nowNs a {@link System#nanoTime()} of a moment ago
+     */
+    private void touch(Entry e, FileState seen, long nowNs) throws IOException {
         running();
         if (e.role == Entry.TOUCHED) {
-            if (e.unseen && System.nanoTime() - e.leftNs < BUSY_NS) {
+            if (e.unseen && nowNs - e.leftNs >= 0 && nowNs - e.leftNs < BUSY_NS) {
                 e.unseen = false;
                 return;
             }
@@ -1271,13 +1281,6 @@ public final class Backups implements Closeable {
 
     // --- what was left
 
-    /** Whether a plain file whose descriptor was just closed is one that is changed again and again. Holds e. */
-    private boolean isBusy(Entry e) {
-        FileState before = e.prior;
-        return e.leftCount >= WRITTEN_AT_ONCE && System.nanoTime() - e.leftNs < BUSY_NS && before != null && before.kind == FileState.FILE
-                && before.nlink == 1 && !e.moved && !e.overlapped && !e.withTree;
-    }
-
     /**
      * One of several changes of e is over, so how it leaves the path is not known yet; but which file was changed is: another one, if it was
      * renamed to here, or made anew, while an earlier one of the name is open still. Holds e.
@@ -1302,11 +1305,22 @@ public final class Backups implements Closeable {
         }
     }
 
-    private void leaveUnseen(Entry e) {
+    /** Leaves a plain file whose descriptor is being closed for later, if it is one that is changed again and again. Holds e. */
+    private boolean leaveUnseen(Entry e) {
+        FileState before = e.prior;
+        if (e.leftCount < WRITTEN_AT_ONCE || before == null || before.kind != FileState.FILE || before.nlink != 1 || e.moved || e.overlapped
+                || e.withTree) {
+            return false;
+        }
+        long nowNs = System.nanoTime();
+        if (nowNs - e.leftNs >= BUSY_NS) {
+            return false;
+        }
         e.unseen = true;
         e.leftMs = System.currentTimeMillis();
-        e.leftNs = System.nanoTime();
+        e.leftNs = nowNs;
         collect(e);
+        return true;
     }
 
     /** Looks at what was left unseen (C32): what has changed later than the session left it was changed by others. Holds e. */

@@ -1,29 +1,39 @@
 package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
-import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Which file each open descriptor was opened for writing on. Readers take no lock; grows with the largest descriptor.
+ * Which file each open descriptor was opened for writing on. Neither readers nor writers take a lock: a descriptor belongs to whoever has
+ * opened it, and its place, once there, stays where it is.
  */
 final class Descriptors {
     private static final int LIMIT = 1 << 20;
+    private static final int BLOCK = 1 << 10;
 
-    private final ReentrantLock changing = new ReentrantLock();
-    private volatile Target[] targets = new Target[256];
+    private final ReentrantLock growing = new ReentrantLock();
+    private final Target[][] blocks = new Target[LIMIT / BLOCK][];
+    /** Blocks from here on have never been there. */
+    private volatile int used;
+
+    Descriptors() {
+        block(0);
+    }
 
     /** The file that {@code fd} was opened for writing on, null if there is none. */
     Target get(int fd) {
-        Target[] t = targets;
-        return fd >= 0 && fd < t.length ? t[fd] : null;
+        if (fd < 0 || fd >= LIMIT) {
+            return null;
+        }
+        Target[] block = blocks[fd / BLOCK];
+        return block == null ? null : block[fd % BLOCK];
     }
 
     /** The first descriptor from {@code fd} on that is open for writing on a file; -1 if there is none. */
     int next(int fd) {
-        Target[] t = targets;
-        for (int i = fd; i < t.length; i++) {
-            if (t[i] != null) {
+        int end = used * BLOCK;
+        for (int i = fd; i < end; i++) {
+            if (get(i) != null) {
                 return i;
             }
         }
@@ -35,27 +45,30 @@ final class Descriptors {
         if (fd < 0 || fd >= LIMIT) {
             return target;
         }
-        changing.lock();
-        try {
-            Target[] t = targets;
-            if (fd >= t.length) {
-                t = Arrays.copyOf(t, Math.max(fd + 1, t.length * 2));
-            }
-            Target missed = t[fd];
-            t[fd] = target;
-            targets = t;
-            return missed;
-        } finally {
-            changing.unlock();
+        Target[] block = blocks[fd / BLOCK];
+        if (block == null) {
+            block = block(fd / BLOCK);
         }
+        Target missed = block[fd % BLOCK];
+        block[fd % BLOCK] = target;
+        return missed;
     }
 
+    /** Only for a descriptor that {@link #get} knows. */
     void closed(int fd) {
-        changing.lock();
+        blocks[fd / BLOCK][fd % BLOCK] = null;
+    }
+
+    private Target[] block(int index) {
+        growing.lock();
         try {
-            targets[fd] = null;
+            if (blocks[index] == null) {
+                blocks[index] = new Target[BLOCK];
+                used = Math.max(used, index + 1);
+            }
+            return blocks[index];
         } finally {
-            changing.unlock();
+            growing.unlock();
         }
     }
 }

@@ -45,6 +45,8 @@ final class Frame {
     /** The same of {@link #b}. */
     String nameB;
     boolean followA;
+    /** {@link System#nanoTime()} when the name of what it changes was looked up; 0 if it was not read then. */
+    long nowNs;
     /** When {@link #nameA} was looked at, in nanoseconds since the epoch. */
     long sinceNs;
 
@@ -70,5 +72,6 @@ final class Frame {
         nameA = null;
         nameB = null;
         followA = false;
+        nowNs = 0;
     }
 }

@@ -630,7 +630,7 @@ final class Judge {
 
     private void image(Frame f, Target target) {
         try {
-            f.waited |= images.before(target.bytes());
+            f.waited |= f.nowNs == 0 ? images.before(target.bytes()) : images.before(target.bytes(), f.nowNs);
             held(f, target);
         } catch (IOException e) {
             unsaved(f, target, predicateOf(f, target), e);

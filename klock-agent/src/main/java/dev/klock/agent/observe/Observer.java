@@ -729,7 +729,9 @@ public final class Observer implements Hooks {
             judge.change(work, f, target, arg, name, bytes);
             return;
         }
+        work.nowNs = 0;
         Target target = name != null ? findNow(work, name, follow) : find(work, dirFd, bytes, follow);
+        f.nowNs = work.nowNs;
         for (int n = 0; ; n++) {
             f.nameA = led(work, f, dirFd, name, bytes);
             f.followA = follow;
@@ -826,6 +828,7 @@ public final class Observer implements Hooks {
      */
     private Target findNow(Work work, String name, boolean follow) {
         long now = System.nanoTime();
+        work.nowNs = now;
         Target target = cache.get(name, follow, resolver.epoch(), now - SEEN_NS);
         work.linked = false;
         if (target == null) {
@@ -839,6 +842,7 @@ public final class Observer implements Hooks {
 
     private Target findNow(Work work, byte[] name, boolean follow) {
         long now = System.nanoTime();
+        work.nowNs = now;
         Target target = cache.get(name, follow, resolver.epoch(), now - SEEN_NS);
         work.linked = false;
         if (target == null) {

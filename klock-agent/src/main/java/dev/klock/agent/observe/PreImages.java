@@ -23,6 +23,11 @@ public interface PreImages {
      */
     boolean before(byte[] path) throws IOException;
 
+    /** The same by a caller that has just read the clock: {@code nowNs} is a {@link System#nanoTime()} of a moment ago. */
+    default boolean before(byte[] path, long nowNs) throws IOException {
+        return before(path);
+    }
+
     /**
      * {@link #before} of a file that is open for writing and about to be mapped: no {@link #left} follows, since nothing tells when the
      * mapping is gone.

@@ -16,6 +16,8 @@ final class Work {
     String named;
     /** The name that was looked up last to be changed leads through a link, so that what it opened is to be looked at. */
     boolean linked;
+    /** {@link System#nanoTime()} when the last name of a change was looked up; see {@link Frame#nowNs}. */
+    long nowNs;
     private int size;
     private Frame[] frames = new Frame[4];
 
