@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -60,6 +61,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private static final String ERROR = "dev.klock.ScopeViolationError: ";
     /** Declared lines that a denial names. */
     private static final int NEAREST = 3;
+    /** How long a thread of a session that is over is kept before it is told so. */
+    private static final long TRIES_AGAIN_NS = 1_000_000;
     private static final int OPEN = 0;
     private static final int STOPPING = 1;
     private static final int OVER = 2;
@@ -149,8 +152,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     // ---- verdicts
 
-    /** {@link #ended} without the wait. */
-    boolean hasEnded() {
+    @Override
+    public boolean hasEnded() {
         return ended;
     }
 
@@ -161,8 +164,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             if (state.get() == OVER) {
                 guard.await();
             }
-            // virtual threads that try again and again must not keep those from their carriers that are in the middle of a change
-            Thread.yield();
+            // virtual threads that try again and again must not keep those from their carriers that are in the middle of a change; when they
+            // yield they come again before those that waited for a monitor
+            LockSupport.parkNanos(TRIES_AGAIN_NS);
         }
         return ended;
     }

@@ -617,13 +617,16 @@ final class Judge {
 
     /** From here until {@link #end} an abort waits for this thread; so the look at the session comes after. */
     private void mark(Frame f) {
+        if (verdicts.ended()) {
+            throw over();
+        }
         inMutation.incrementAndGet();
         f.marked = true;
         if (f.links) {
             changing.incrementAndGet();
             f.counted = true;
         }
-        if (verdicts.ended()) {
+        if (verdicts.hasEnded()) {
             throw over();
         }
     }

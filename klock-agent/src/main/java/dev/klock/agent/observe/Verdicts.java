@@ -32,5 +32,11 @@ public interface Verdicts {
     boolean failed(Op op, Throwable cause);
 
     /** Whether the session may no longer change anything: aborted, lease lost, over. Once true, always true. Read on every mutating call. */
+    boolean hasEnded();
+
+    /**
+     * {@link #hasEnded}, but once it has, this may keep the calling thread, so that others get on. So never called where the end waits for
+     * the caller.
+     */
     boolean ended();
 }

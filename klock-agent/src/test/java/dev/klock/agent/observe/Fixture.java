@@ -45,6 +45,8 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     private Own own = new Own(null);
     volatile boolean blocks = true;
     volatile boolean ended;
+    /** Operations that the end would wait for and that were kept waiting for the end. */
+    volatile int keptInMutation;
     /** Remember nothing, for measurements. */
     volatile boolean quiet;
     /** What others do while an image is made; once. */
@@ -253,7 +255,15 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     }
 
     @Override
+    public boolean hasEnded() {
+        return ended;
+    }
+
+    @Override
     public boolean ended() {
+        if (ended) {
+            keptInMutation += observer.inMutation();
+        }
         return ended;
     }
 

@@ -207,6 +207,7 @@ class ObserverTest {
             f.observer.end(row.op.code(), -1);
         }
         assertThat(f.observer.inMutation()).isZero();
+        assertThat(f.keptInMutation).isZero();
     }
 
     // the JDK's own errors stay (FIELD part 5)

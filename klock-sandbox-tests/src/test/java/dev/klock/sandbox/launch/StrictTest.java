@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.subject.Busy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
@@ -104,6 +105,19 @@ class StrictTest {
     @Tag("K6-5")
     void violation_onAThreadNobodyJoins_endsWith108(Jdk jdk) {
         straysAndIsPutBack(jdk, "thread write w/x stray", "sleep 20000");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void violation_whileHundredsOfThreadsWriteAgainAndAgain_waitsForNoneOfThem(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        String before = workspace.tree().visible();
+        String w = workspace.root().resolve("w").toString();
+        Outcome outcome = workspace.watched(jdk, "").main(Busy.class, w + "/out", w + "/x", "400").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+        assertThat(outcome.err()).doesNotContain("has not ended");
     }
 
     @ParameterizedTest
