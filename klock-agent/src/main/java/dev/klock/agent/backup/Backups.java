@@ -122,8 +122,6 @@ public final class Backups implements Closeable {
     private static final int TIME_PROBES = 12;
     /** How often a file that changes while it is read is tried. */
     private static final int READ_ATTEMPTS = 3;
-    private static final int NAME_MAX = 255;
-    private static final int PATH_MAX = 4096;
 
     final HostFiles files;
     final Path directory;
@@ -268,7 +266,7 @@ public final class Backups implements Closeable {
             this.scopes.add(scope.clone());
         }
         for (byte[] path : exactPaths) {
-            Name name = name(path);
+            Name name = Name.of(path);
             if (name == null) {
                 continue;
             }
@@ -301,7 +299,7 @@ public final class Backups implements Closeable {
     public boolean image(byte[] path, long nowNs) throws IOException {
         Entry e = recent(path);
         if (e == null) {
-            Name name = name(path);
+            Name name = Name.of(path);
             if (name == null) {
                 return false;
             }
@@ -385,7 +383,7 @@ public final class Backups implements Closeable {
     /** {@link #imageTree(byte[])} with limits of the caller's. */
     public void imageTree(byte[] path, int maxFiles, long maxBytes) throws IOException {
         running();
-        Name root = name(path);
+        Name root = Name.of(path);
         if (root == null) {
             return;
         }
@@ -539,7 +537,7 @@ public final class Backups implements Closeable {
      */
     public List<Change> leftTree(byte[] path, int depth) {
         List<Change> changes = new ArrayList<>();
-        Name root = name(path);
+        Name root = Name.of(path);
         Entry top = root == null ? null : known.get(root);
         if (top == null || top.role != Entry.TOUCHED) {
             return changes;
@@ -933,30 +931,6 @@ public final class Backups implements Closeable {
         if (ending || state != State.OPEN) {
             throw new IOException("session " + sessionId + " has ended; nothing can be changed under it any more");
         }
-    }
-
-    /** Null if the kernel cannot have a file of that name: there is nothing to image, and the operation will fail by itself. */
-    private Name name(byte[] path) {
-        if (path.length == 0 || path[0] != '/') {
-            throw new IllegalArgumentException("not an absolute path: " + Name.show(path));
-        }
-        if (path.length >= PATH_MAX) {
-            return null;
-        }
-        int start = 0;
-        for (int i = 1; i <= path.length; i++) {
-            if (i == path.length || path[i] == '/') {
-                if (i - start - 1 > NAME_MAX) {
-                    return null;
-                }
-                start = i;
-            }
-        }
-        int end = path.length;
-        while (end > 1 && path[end - 1] == '/') {
-            end--;
-        }
-        return new Name(Arrays.copyOf(path, end));
     }
 
     /** The entry of the same array as {@link #image} was called with a short while ago, or null. */

@@ -5,12 +5,41 @@ import java.util.Arrays;
 
 /** An absolute name as bytes, usable as a key; its order puts a directory just before everything below it. Immutable: the array is never changed. */
 final class Name implements Comparable<Name> {
+    /** Bytes in a component, at most. */
+    static final int MAX = 255;
+    /** Bytes in a path, at most, with the NUL that ends it. */
+    private static final int PATH_MAX = 4096;
+
     final byte[] bytes;
     private final int hash;
 
     Name(byte[] bytes) {
         this.bytes = bytes;
         this.hash = Arrays.hashCode(bytes);
+    }
+
+    /** Null if the kernel cannot have a file of that name: there is nothing to image, and the operation will fail by itself. */
+    static Name of(byte[] path) {
+        if (path.length == 0 || path[0] != '/') {
+            throw new IllegalArgumentException("not an absolute path: " + show(path));
+        }
+        if (path.length >= PATH_MAX) {
+            return null;
+        }
+        int start = 0;
+        for (int i = 1; i <= path.length; i++) {
+            if (i == path.length || path[i] == '/') {
+                if (i - start - 1 > MAX) {
+                    return null;
+                }
+                start = i;
+            }
+        }
+        int end = path.length;
+        while (end > 1 && path[end - 1] == '/') {
+            end--;
+        }
+        return new Name(Arrays.copyOf(path, end));
     }
 
     /** The directory that holds this name, null for the root. */

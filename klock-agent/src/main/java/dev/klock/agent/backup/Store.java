@@ -33,7 +33,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * which have been kept long enough. What is in one is {@link Backups}' matter. Stateless but for what this process holds; thread-safe.
  */
 public final class Store {
-    private static final int NAME_MAX = 255;
 
     /** Session directories this process holds: probing their locks would release them (POSIX locks die with any close). */
     private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
@@ -292,8 +291,8 @@ public final class Store {
                 out.append('%').append(Character.forDigit(c >> 4, 16)).append(Character.forDigit(c & 15, 16));
             }
         }
-        if (out.length() == 0 || out.length() > NAME_MAX) {
-            throw new IOException("a session id needs 1 to " + NAME_MAX + " characters: " + sessionId);
+        if (out.length() == 0 || out.length() > Name.MAX) {
+            throw new IOException("a session id needs 1 to " + Name.MAX + " characters: " + sessionId);
         }
         return out.toString();
     }
