@@ -280,6 +280,18 @@ final class Inserter extends ClassVisitor {
             }
         }
 
+        /** Behind the whole body, which begins at {@code bodyStart}: the end call for what leaves it by an exception. */
+        void endWhereThrown(Label bodyStart) {
+            Label bodyEnd = new Label();
+            super.visitLabel(bodyEnd);
+            super.visitTryCatchBlock(bodyStart, bodyEnd, bodyEnd, null);
+            super.visitFrame(Opcodes.F_FULL, 0, new Object[0], 1, new Object[] {"java/lang/Throwable"});
+            super.visitInsn(Opcodes.DUP);
+            pushInt(hook.op.code());
+            bridge("endThrown");
+            super.visitInsn(Opcodes.ATHROW);
+        }
+
         void bridge(String method) {
             super.visitMethodInsn(Opcodes.INVOKESTATIC, BRIDGE, method, BridgeMethods.descriptorOf(method), false);
         }
@@ -317,45 +329,18 @@ final class Inserter extends ClassVisitor {
         @Override
         public void visitMaxs(int maxStack, int maxLocals) {
             if (wrapped) {
-                Label bodyEnd = new Label();
-                super.visitLabel(bodyEnd);
-                super.visitTryCatchBlock(bodyStart, bodyEnd, bodyEnd, null);
-                super.visitFrame(Opcodes.F_FULL, parameters.length, frameLocals(), 1, new Object[] {"java/lang/Throwable"});
-                super.visitInsn(Opcodes.DUP);
-                pushInt(hook.op.code());
-                bridge("endThrown");
-                super.visitInsn(Opcodes.ATHROW);
+                endWhereThrown(bodyStart);
             }
             super.visitMaxs(maxStack, maxLocals);
         }
-
-        private Object[] frameLocals() {
-            Object[] locals = new Object[parameters.length];
-            for (int i = 0; i < locals.length; i++) {
-                switch (parameters[i].getSort()) {
-                    case Type.LONG:
-                        locals[i] = Opcodes.LONG;
-                        break;
-                    case Type.DOUBLE:
-                        locals[i] = Opcodes.DOUBLE;
-                        break;
-                    case Type.FLOAT:
-                        locals[i] = Opcodes.FLOAT;
-                        break;
-                    case Type.ARRAY:
-                    case Type.OBJECT:
-                        locals[i] = parameters[i].getInternalName();
-                        break;
-                    default:
-                        locals[i] = Opcodes.INTEGER;
-                        break;
-                }
-            }
-            return locals;
-        }
     }
 
+    /**
+     * Around a call inside the method. If that call fails, the method may catch the exception and go on, and where it does cannot be told from
+     * here; so what has not ended by then ends, as failed, when the method does.
+     */
     private static final class AtSite extends Calls {
+        private final Label bodyStart = new Label();
         private final int firstFree;
 
         AtSite(MethodVisitor next, Hook hook, String owner, int access, int firstFree, List<Hook> done) {
@@ -389,6 +374,32 @@ final class Inserter extends ClassVisitor {
             super.visitMethodInsn(opcode, callee, name, descriptor, isInterface);
             end();
             done.add(hook);
+        }
+
+        @Override
+        public void visitCode() {
+            super.visitCode();
+            if (hook.wrapsBody()) {
+                super.visitLabel(bodyStart);
+            }
+        }
+
+        @Override
+        public void visitInsn(int opcode) {
+            if (hook.wrapsBody() && opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
+                pushInt(-1);
+                pushInt(hook.op.code());
+                bridge("endInt");
+            }
+            super.visitInsn(opcode);
+        }
+
+        @Override
+        public void visitMaxs(int maxStack, int maxLocals) {
+            if (hook.wrapsBody()) {
+                endWhereThrown(bodyStart);
+            }
+            super.visitMaxs(maxStack, maxLocals);
         }
     }
 }

@@ -99,6 +99,27 @@ class ModesTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    void strict_whatTheSystemRefused_isOverWhenTheSessionEnds(Jdk jdk) throws IOException {
+        Path root = Files.createDirectory(directory.toRealPath().resolve("w"));
+        Path home = Files.createDirectory(directory.toRealPath().resolve("home"));
+        StringBuilder scope = new StringBuilder();
+        for (String predicate : new String[] {"CONSUMES", "MUTATES", "PROVIDES", "DELETES", "RENAMES"}) {
+            scope.append("  - %1$s FILE:%2$s/**%n  - %1$s FILE:/proc/**%n".formatted(predicate, root));
+        }
+        Path manifest = Files.writeString(directory.resolve("klock.yaml"), """
+                ver: "1.0"
+                agent_id: refused
+                scope:
+                %sdeny:
+                  - CONSUMES FILE:/etc/hostname
+                """.formatted(scope));
+        Outcome outcome = Child.on(jdk).in(root).main(Refused.class, "/etc/hostname").klock("home=" + home + ",manifest=" + manifest).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.err()).as(outcome.toString()).contains("CONSUMES on FILE:/etc/hostname").doesNotContain("has not ended");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     void learn_program_isRecordedWithoutAWarning(Jdk jdk, @TempDir Path other) {
         Workspace bare = Workspace.in(other);
         Outcome plain = bare.bare(jdk, STRAYING).run();

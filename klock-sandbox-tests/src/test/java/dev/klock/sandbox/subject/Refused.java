@@ -11,9 +11,15 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** Asks the operating system, in the working directory, for what it refuses, and prints what it says. */
+/**
+ * Asks the operating system, in the working directory, for what it refuses, and prints what it says. With an argument, starts no
+ * processes, and reads the file of that name at last.
+ */
 public final class Refused {
     private Refused() {
     }
@@ -66,10 +72,20 @@ public final class Refused {
             say("list " + name, () -> Files.newDirectoryStream(p).close());
             say("mode " + name, () -> Files.setPosixFilePermissions(p, PosixFilePermissions.fromString("rwxr-xr-x")));
             say("owner " + name, () -> Files.setAttribute(p, "unix:uid", 0, LinkOption.NOFOLLOW_LINKS));
-            say("start " + name, () -> new ProcessBuilder(p.toString()).start());
-            say("start in " + name, () -> new ProcessBuilder("/bin/true").directory(new File(p.toString())).start());
+            say("mode of the name " + name, () -> Files.getFileAttributeView(p, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .setPermissions(PosixFilePermissions.fromString("rwxr-xr-x")));
+            say("time before 1970 " + name, () -> Files.setLastModifiedTime(p, FileTime.fromMillis(-123_456_789)));
+            say("time of the name " + name, () -> Files.getFileAttributeView(p, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .setTimes(FileTime.fromMillis(-1), null, null));
+            if (arguments.length == 0) {
+                say("start " + name, () -> new ProcessBuilder(p.toString()).start());
+                say("start in " + name, () -> new ProcessBuilder("/bin/true").directory(new File(p.toString())).start());
+            }
             Files.deleteIfExists(directory.resolve("x"));
             Files.deleteIfExists(absent);
+        }
+        if (arguments.length > 0) {
+            Files.readString(Path.of(arguments[0]));
         }
     }
 
