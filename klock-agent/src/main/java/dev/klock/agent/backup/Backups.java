@@ -1047,8 +1047,10 @@ public final class Backups implements Closeable {
         }
         for (int attempt = 1; ; attempt++) {
             FileState now = later && attempt == 1 ? seen : look(e.name);
+            FileState moved = null;
             if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && known.movedHere(e.name, now)) {
                 e.moved = true;
+                moved = now;
                 now = FileState.absent();
             }
             if (now.kind == FileState.DIRECTORY) {
@@ -1056,6 +1058,10 @@ public final class Backups implements Closeable {
             }
             if (now.kind != FileState.FILE) {
                 record(e, role, now, -1, later);
+                if (moved != null && moved.kind == FileState.FILE) {
+                    // its other names must know of it, which are changed by this one
+                    meets(e, moved, later);
+                }
                 return;
             }
             Entry twin = role == Entry.TOUCHED ? known.twin(e, now) : null;
@@ -1267,16 +1273,22 @@ public final class Backups implements Closeable {
             }
             // by whatever other name it is found later, if nothing is written to it until then
             known.leftSo(now);
-            if (e.meets(now)) {
-                known.index(now, e);
-                ByteBuffer head = named(e.name.bytes, now.encodedLength());
-                now.encode(head);
-                append(MET, head);
-            }
+            meets(e, now, false);
         } catch (IOException unknown) {
             // as before: the file is known by its other names only
             return;
         }
+    }
+
+    /** {@code file} was found at the path of e, which is being changed. Holds e. */
+    private void meets(Entry e, FileState file, boolean later) throws IOException {
+        if (!e.meets(file)) {
+            return;
+        }
+        known.index(file, e);
+        ByteBuffer head = named(e.name.bytes, file.encodedLength());
+        file.encode(head);
+        pack().append(MET, head.array(), null, 0, later);
     }
 
     /** Leaves a plain file whose descriptor is being closed for later, if it is one that is changed again and again. Holds e. */

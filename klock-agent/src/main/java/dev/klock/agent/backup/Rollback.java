@@ -810,13 +810,23 @@ final class Rollback {
         }
     }
 
-    /** A file of several names stays the inode that it was, so a store that comes before the process has ended still reaches it. */
+    /** A file of several names that stays the inode that it was can still be reached by a store that comes before the process has ended. */
     private void stillMapped(Plan p) {
         boolean back = p.outcome == Outcome.RESTORED || p.outcome == Outcome.UNCHANGED;
-        if (p.e.isMapped() && p.e.image.kind == FileState.FILE && p.e.image.nlink > 1 && back) {
+        if (p.e.isMapped() && p.e.image.kind == FileState.FILE && p.e.image.nlink > 1 && back && !isAnotherFile(p)) {
             p.outcome = Outcome.FAILED;
             p.note("put back, but it has " + p.e.image.nlink + " names and the program still maps it: what it stores there until its process"
                     + " has ended is undone by the next start, or by: java -jar klock.jar undo");
+        }
+    }
+
+    /** Whether another file has come to the name than what was there at first, or before this rollback. */
+    private boolean isAnotherFile(Plan p) {
+        try {
+            FileState now = FileState.look(files, p.e.name);
+            return !now.sameInode(p.e.image) && !now.sameInode(p.now);
+        } catch (IOException unknown) {
+            return false;
         }
     }
 

@@ -273,6 +273,47 @@ class BackupsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    void rollback_ofAFileChangedUnderItsDirectorysNewName_andThenUnderAnother_bringsItBackUnderBoth(boolean crash) throws IOException {
+        Path directory = Files.createDirectory(out.resolve("d"));
+        Path one = Files.writeString(directory.resolve("h1"), "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        work.rename(directory, out.resolve("e"));
+        try (OutputStream open = work.open(out.resolve("e/h1"))) {
+            open.write(Work.bytes(" and more"));
+            // an image made now would hold what the session has written
+            work.append(two, " and still more");
+            if (crash) {
+                crash();
+            }
+            RollbackReport report = backups.rollback();
+            assertThat(one).as(report.toString()).hasContent("before");
+            assertThat(two).as(report.toString()).hasContent("before");
+            assertThat(inode(one)).isEqualTo(inode(two));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void rollback_ofAMappedFileWhoseOtherNameIsGone_bringsBackOneFile_alsoWhenItIsRunAgain(boolean crash) throws IOException {
+        Path one = file("h1", "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        backups.mapped(Work.name(one));
+        Files.writeString(one, "Before");
+        work.delete(two);
+        if (crash) {
+            crash();
+        }
+        for (int run = 0; run < 2; run++) {
+            RollbackReport report = backups.rollback();
+            assertThat(report.complete()).as(report.toString()).isTrue();
+            assertThat(one).as(report.toString()).hasContent("before");
+            assertThat(inode(one)).as(report.toString()).isEqualTo(inode(two));
+            crash();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     @Tag("FIELD-H13")
     void rollback_ofAFileMappedUnderANameThatIsGone_bringsBothNamesBack(boolean crash) throws IOException {
         Path one = file("h1", "before");
