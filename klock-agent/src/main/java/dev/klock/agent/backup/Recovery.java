@@ -30,11 +30,13 @@ public final class Recovery {
         private final String sessionId;
         private final RollbackReport report;
         private final String failure;
+        private final boolean again;
 
-        Result(String sessionId, RollbackReport report, String failure) {
+        Result(String sessionId, RollbackReport report, String failure, boolean again) {
             this.sessionId = sessionId;
             this.report = report;
             this.failure = failure;
+            this.again = again;
         }
 
         public String sessionId() {
@@ -66,7 +68,8 @@ public final class Recovery {
                 return "session ".concat(sessionId).concat(" crashed; its mode undoes nothing, so its changes are kept, and so are the images: java -jar klock.jar undo --session ")
                         .concat(sessionId);
             }
-            return "session ".concat(sessionId).concat(" crashed and was rolled back: ").concat(report.summary());
+            return "session ".concat(sessionId).concat(again ? ", whose rollback was not complete, was rolled back again: " : " crashed and was rolled back: ")
+                    .concat(report.summary());
         }
     }
 
@@ -111,13 +114,14 @@ public final class Recovery {
                 return null;
             }
             if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
-                return new Result(id, backups.rollback(), null);
+                boolean again = backups.begun;
+                return new Result(id, backups.rollback(), null, again);
             }
             boolean crashed = backups.state() == Backups.State.OPEN;
             backups.keepCrashed();
-            return crashed ? new Result(id, null, null) : null;
+            return crashed ? new Result(id, null, null, false) : null;
         } catch (IOException | RuntimeException e) {
-            return new Result(id, null, e.getMessage() == null ? e.toString() : e.getMessage());
+            return new Result(id, null, e.getMessage() == null ? e.toString() : e.getMessage(), false);
         }
     }
 }
