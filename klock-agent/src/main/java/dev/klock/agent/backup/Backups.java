@@ -618,7 +618,7 @@ public final class Backups implements Closeable {
             note(e, -1, later);
             return;
         }
-        left(e, FileState.absent());
+        left(e, FileState.absent(), next());
         e.leftCount++;
         writeLeft(e, later);
     }
@@ -1002,6 +1002,7 @@ public final class Backups implements Closeable {
 
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
     private void again(Entry e) throws IOException {
+        long at = next();
         FileState now = FileState.look(files, e.name);
         if (e.left != null && known.foreign(e, now)) {
             e.superseded();
@@ -1010,7 +1011,7 @@ public final class Backups implements Closeable {
             return;
         }
         if (!e.leftOnDisk || !now.sameStat(e.left)) {
-            left(e, now);
+            left(e, now, at);
             known.index(now, e);
             writeLeft(e, true);
         }
@@ -1221,20 +1222,21 @@ public final class Backups implements Closeable {
     }
 
     /** The session has left e so. Holds e. */
-    void left(Entry e, FileState now) {
-        left(e, now, next());
-    }
-
     /** The order of touches and of what was left, among all paths. */
     long next() {
         return order.incrementAndGet();
+    }
+
+    /** {@link #next} will answer more than {@code at}, which was recorded by an earlier process. */
+    void passed(long at) {
+        order.set(Math.max(order.get(), at));
     }
 
     void addScope(byte[] path) {
         scopes.add(path);
     }
 
-    private void left(Entry e, FileState now, long at) {
+    void left(Entry e, FileState now, long at) {
         e.left(now, at);
         if (now.kind != FileState.ABSENT) {
             known.leftSo(now);
@@ -1305,6 +1307,7 @@ public final class Backups implements Closeable {
         e.unseen = true;
         e.leftMs = System.currentTimeMillis();
         e.leftNs = nowNs;
+        e.leftAt = order.get();
         collect(e);
         return true;
     }
@@ -1324,7 +1327,7 @@ public final class Backups implements Closeable {
                 now = now.ctime > latest ? now.before(latest) : now.inferred();
                 known.index(now, e);
             }
-            left(e, now);
+            left(e, now, e.leftAt);
             collect(e);
         } catch (IOException unknown) {
             // as if it had not been left: a rollback keeps what it displaces
@@ -1350,6 +1353,8 @@ public final class Backups implements Closeable {
     private void note(Entry e, int fd, boolean later) {
         FileState now;
         FileState before = e.lastKnown();
+        // before the look: what other threads do to the directories above meanwhile comes after it
+        long at = next();
         try {
             now = look(e, fd);
             if (fd >= 0 && e.overlapped) {
@@ -1373,7 +1378,7 @@ public final class Backups implements Closeable {
         }
         boolean sameName = now.kind == FileState.ABSENT ? before.kind == FileState.ABSENT : now.sameInode(before);
         boolean wasGone = e.gone;
-        left(e, now);
+        left(e, now, at);
         if (!sameName || e.moved || e.overlapped) {
             e.moved = false;
             known.index(now, e);
@@ -1517,8 +1522,9 @@ public final class Backups implements Closeable {
     /** Holds e. A note that cannot be written is only missed after a crash. */
     private void writeLeft(Entry e, boolean later) {
         try {
-            ByteBuffer head = named(e.name.bytes, e.left.encodedLength());
+            ByteBuffer head = named(e.name.bytes, e.left.encodedLength() + Long.BYTES);
             e.left.encode(head);
+            head.putLong(e.leftAt);
             pack().append(LEFT, head.array(), null, 0, later);
             e.leftOnDisk = true;
         } catch (IOException unwritten) {

@@ -50,7 +50,11 @@ final class Replay implements Pack.Reader {
                 if (e.role != Entry.TOUCHED) {
                     break;
                 }
-                backups.left(e, FileState.decode(in));
+                FileState left = FileState.decode(in);
+                // records are in the order in which they were written, which is not that in which threads have looked
+                long at = in.hasRemaining() ? in.getLong() : backups.next();
+                backups.passed(at);
+                backups.left(e, left, at);
                 e.leftOnDisk = true;
                 known.index(e.left, e);
                 break;

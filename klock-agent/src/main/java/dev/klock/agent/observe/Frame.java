@@ -34,8 +34,12 @@ final class Frame {
     boolean links;
     /** Compare what was opened with what was decided. */
     boolean checked;
-    /** Counted among the operations in mutation. */
+    /** Counted among {@link Mutations}. */
     boolean marked;
+    /** And alone among them. */
+    boolean alone;
+    /** By the time it was counted, where names lead may have changed since {@link #epoch}. */
+    boolean turned;
     /** Counted among the changes of links under way. */
     boolean counted;
     /** An image was made and waited for, so that what the names lead to must be looked at again. */
@@ -67,6 +71,8 @@ final class Frame {
         links = false;
         checked = false;
         marked = false;
+        alone = false;
+        turned = false;
         counted = false;
         waited = false;
         nameA = null;

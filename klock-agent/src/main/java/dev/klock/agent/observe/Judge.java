@@ -100,7 +100,7 @@ final class Judge {
     private final PreImages images;
     private final Verdicts verdicts;
     private final Trail trail;
-    private final AtomicInteger inMutation = new AtomicInteger();
+    private final Mutations mutations = new Mutations();
     private final AtomicInteger changing = new AtomicInteger();
 
     Judge(HostFiles files, Resolver resolver, Targets targets, List<Line> lines, Programs programs, Descriptors descriptors,
@@ -119,7 +119,7 @@ final class Judge {
 
     /** Operations between their decision and their end, on any thread. */
     int inMutation() {
-        return inMutation.get();
+        return mutations.count();
     }
 
     /** Whether an open, or any other operation, can change something by the name it is given. */
@@ -289,7 +289,7 @@ final class Judge {
             }
         } else if (op == CREATE || op == MAKE_DIRECTORY || op == MAKE_NODE || op == SYMLINK) {
             if (create(work, f, target, op == SYMLINK, requested(name, bytes))) {
-                mark(f);
+                mark(work, f);
                 image(f, target);
             }
         } else if (op == DELETE) {
@@ -302,7 +302,7 @@ final class Judge {
             }
             require(work, op, target, MUTATES, requested);
             f.a = target;
-            mark(f);
+            mark(work, f);
             image(f, target);
         }
     }
@@ -361,7 +361,7 @@ final class Judge {
         f.createsA = absent;
         f.opens = true;
         f.checked = first || work.linked || changing.get() != 0;
-        mark(f);
+        mark(work, f);
         image(f, target);
     }
 
@@ -407,7 +407,7 @@ final class Judge {
         f.a = target;
         f.removesA = true;
         f.links = (mode & S_IFMT) == S_IFLNK;
-        mark(f);
+        mark(work, f);
         image(f, target);
     }
 
@@ -442,7 +442,7 @@ final class Judge {
         f.createsB = toMode == 0;
         f.tree = directory;
         f.links = directory || (mode & S_IFMT) == S_IFLNK || (toMode & S_IFMT) == S_IFLNK;
-        mark(f);
+        mark(work, f);
         if (directory) {
             imageTree(f, from);
         } else {
@@ -465,7 +465,7 @@ final class Judge {
             f.a = null;
             return;
         }
-        mark(f);
+        mark(work, f);
         image(f, existing);
         image(f, name);
     }
@@ -582,7 +582,7 @@ final class Judge {
             }
         }
         f.links = true;
-        mark(f);
+        mark(work, f);
         if (declared) {
             try {
                 images.beforeChild(Names.bytes(executable), Names.bytes(directory), effects);
@@ -616,12 +616,18 @@ final class Judge {
     }
 
     /** From here until {@link #end} an abort waits for this thread; so the look at the session comes after. */
-    private void mark(Frame f) {
+    private void mark(Work work, Frame f) {
         if (verdicts.ended()) {
             throw over();
         }
-        inMutation.incrementAndGet();
+        if (f.tree) {
+            f.alone = mutations.beginAlone(work.marked());
+        } else {
+            mutations.begin();
+        }
         f.marked = true;
+        // what a directory that was moved in between had to do with the name is looked at anew
+        f.turned = f.epoch != resolver.epoch();
         if (f.links) {
             changing.incrementAndGet();
             f.counted = true;
@@ -868,7 +874,7 @@ final class Judge {
                 changing.decrementAndGet();
             }
             if (top.marked) {
-                inMutation.decrementAndGet();
+                mutations.end(top.alone);
             }
             top.clear();
             if (top == frame) {

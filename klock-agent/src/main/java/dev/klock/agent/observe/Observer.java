@@ -736,8 +736,8 @@ public final class Observer implements Hooks {
             f.nameA = led(work, f, dirFd, name, bytes);
             f.followA = follow;
             judge.change(work, f, target, arg, name, bytes);
-            Target now = f.waited ? findAgain(work, target, dirFd, name, bytes, follow) : target;
-            if (now == target) {
+            Target now = f.waited || f.turned ? findAgain(work, target, dirFd, name, bytes, follow) : target;
+            if (now == target && (!f.turned || n == LOOKS)) {
                 return;
             }
             again(work, f, n);
@@ -755,7 +755,9 @@ public final class Observer implements Hooks {
             Target b = to != null ? findNow(work, to, false) : find(work, toFd, toBytes, false);
             f.nameB = led(work, f, toFd, to, toBytes);
             judge.pair(work, f, a, b, shownFrom, shownTo);
-            if (!f.waited || findAgain(work, a, fromFd, from, fromBytes, false) == a && findAgain(work, b, toFd, to, toBytes, false) == b) {
+            boolean looked = f.waited || f.turned;
+            if (!looked || findAgain(work, a, fromFd, from, fromBytes, false) == a && findAgain(work, b, toFd, to, toBytes, false) == b
+                    && (!f.turned || n == LOOKS)) {
                 return;
             }
             again(work, f, n);

@@ -61,6 +61,15 @@ final class Work {
         return mask;
     }
 
+    /** Operations that have begun and not ended. */
+    int marked() {
+        int count = 0;
+        for (int i = 0; i < size; i++) {
+            count += frames[i].marked ? 1 : 0;
+        }
+        return count;
+    }
+
     /** Takes the innermost frame off; null if there is none. The caller clears it. */
     Frame pop() {
         return size == 0 ? null : frames[--size];
