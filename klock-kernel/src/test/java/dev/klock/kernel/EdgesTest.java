@@ -2,6 +2,8 @@ package dev.klock.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.klock.resource.Resource;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -139,6 +141,55 @@ class EdgesTest {
         w.at(Limits.SESSION_MEMORY_MS + 10);
         assertThat(w.kernel.sessionCount()).isZero();
         assertThat(w.kernel.nowMs()).isEqualTo(Limits.SESSION_MEMORY_MS + 10);
+    }
+
+    /** As after a night of the machine's sleep: the lease's end and the session's are found at the same time. */
+    @Test
+    @Tag("C13")
+    void session_whoseLeaseAndMemoryRanOutAtOnce_isForgottenOnce() {
+        for (int lockDelayMs : new int[] {0, 1000}) {
+            Worlds worlds = new Worlds(KernelOptions.standard().withLockDelayMs(lockDelayMs));
+            SessionKey holder = worlds.session("holder", 0);
+            worlds.submit(holder, "MUTATES /d");
+            worlds.apply(new Command.Pause(holder));
+            Outcome out = worlds.at(2 * Limits.SESSION_MEMORY_MS);
+            assertThat(Worlds.kinds(out)).contains(Event.Kind.LEASE_EXPIRED);
+            assertThat(worlds.state(holder)).isNull();
+            assertThat(worlds.kernel.sessionCount()).isZero();
+            assertThat(worlds.kernel.liveSessionCount()).isZero();
+            assertThat(worlds.kernel.nextDueMs()).isEqualTo(Long.MAX_VALUE);
+        }
+    }
+
+    /** Whoever takes nanoseconds for milliseconds gets an answer, and not after looking at each half second of some thousand years. */
+    @Test
+    void time_thatJumpsFarAhead_isPassedAtOnce() {
+        SessionKey a = w.session("a", 0);
+        w.submit(a, "MUTATES /d");
+        long before = System.nanoTime();
+        assertThat(Worlds.kinds(w.at(1L << 60))).containsExactly(Event.Kind.LEASE_EXPIRED);
+        assertThat(System.nanoTime() - before).isLessThan(2_000_000_000L);
+        assertThat(w.kernel.sessionCount()).isZero();
+        SessionKey b = w.session("b", w.now);
+        w.submit(b, "MUTATES /d");
+        w.at(w.now + Limits.DEFAULT_TTL_MS - 1);
+        assertThat(w.kernel.leaseCount()).isEqualTo(1);
+        w.at(w.now + 1);
+        assertThat(w.kernel.leaseCount()).isZero();
+    }
+
+    /** The index keeps what it read a path into: that must not grow with what is refused. */
+    @Test
+    @Tag("K1-8")
+    void path_farBeyondTheLimit_isRefusedWithoutBeingTakenApart() {
+        SessionKey a = w.session("a", 0);
+        Resource huge = Resource.of("FILE", "/".repeat(4_000_000), Resource.Form.EXACT);
+        Command submit = new Command.Submit(a, List.of(Triple.of(Predicate.MUTATES, huge)), 0, 0, false);
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
+        assertThat(code(w.apply(submit))).isEqualTo(Refusal.Code.TOO_LONG);
+        assertThat(w.kernel.holders("default", huge)).isEmpty();
+        assertThat(threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before).isLessThan(1_000_000);
     }
 
     @Test
