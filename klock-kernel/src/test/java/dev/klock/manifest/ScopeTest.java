@@ -73,6 +73,69 @@ class ScopeTest {
         assertThat(scope.decide(M, "FILE", "w/d1/f1", false)).isEqualTo(Scope.NONE);
     }
 
+    /**
+     * The sequence of Thue and Morse and its complement: modulo a power of two their polynomials are equal, whatever the odd factor, once
+     * they are long enough.
+     */
+    @Test
+    @Tag("D20")
+    void paths_ofOneHash_areToldApart() {
+        StringBuilder morse = new StringBuilder("/");
+        StringBuilder complement = new StringBuilder("/");
+        for (int i = 0; i < 1024; i++) {
+            morse.append(Integer.bitCount(i) % 2 == 0 ? 'a' : 'b');
+            complement.append(Integer.bitCount(i) % 2 == 0 ? 'b' : 'a');
+        }
+        String one = morse.toString();
+        String other = complement.toString();
+        assertThat(hash(one)).isEqualTo(hash(other));
+        for (int more : new int[] {0, 20_000}) {
+            Scope.Builder builder = Scope.builder();
+            for (int i = 0; i < more; i++) {
+                builder.allow(C, Resource.file("/more/f" + i), 10 + i);
+            }
+            builder.allow(M, Resource.file(one), 0).allow(M, Resource.parse("FILE:" + one + "/d/**"), 1);
+            Scope scope = builder.build();
+            assertThat(scope.decide(M, "FILE", one, false)).isZero();
+            assertThat(scope.decide(M, "FILE", one + "/d/x", false)).isEqualTo(1);
+            assertThat(scope.decide(M, "FILE", other, false)).isEqualTo(Scope.NONE);
+            assertThat(scope.decide(M, "FILE", other + "/d", false)).isEqualTo(Scope.NONE);
+            assertThat(scope.decide(M, "FILE", other + "/d/x", false)).isEqualTo(Scope.NONE);
+            scope = builder.allow(M, Resource.file(other), 2).allow(C, Resource.parse("FILE:" + other + "/*"), 3).build();
+            assertThat(scope.decide(M, "FILE", one, false)).isZero();
+            assertThat(scope.decide(M, "FILE", one + "/d/x", false)).isEqualTo(1);
+            assertThat(scope.decide(M, "FILE", other, false)).isEqualTo(2);
+            assertThat(scope.lookup("FILE", other).decide(M, false)).isEqualTo(2);
+            assertThat(scope.decide(C, "FILE", other + "/d", false)).isEqualTo(3);
+            assertThat(scope.decide(C, "FILE", other + "/d/x", false)).isEqualTo(Scope.NONE);
+            assertThat(scope.decide(C, "FILE", one + "/x", false)).isEqualTo(Scope.NONE);
+        }
+    }
+
+    private static long hash(String path) {
+        long hash = Scope.HASH_SEED;
+        for (int i = 0; i < path.length(); i++) {
+            hash = Scope.mix(hash, path.charAt(i));
+        }
+        return hash;
+    }
+
+    /** Beyond Latin, and of each length: the last character may stand alone. */
+    @Test
+    void names_ofEachLengthAndAlphabet_areComparedToTheirLastCharacter() {
+        String[] alphabets = {"abcdefgh", "\u00e9\u00e8\u00ea\u00eb\u00e0\u00e2\u00e4\u00e5", "\u6f22\u5b57\u8005\uffff\ud83d\ude00\u3042\u3044"};
+        for (String alphabet : alphabets) {
+            for (int length = 1; length <= 8; length++) {
+                String name = "/" + alphabet.substring(0, length);
+                Scope scope = Scope.builder().allow(M, Resource.file(name), 0).build();
+                assertThat(allowed(scope, M, name)).isTrue();
+                assertThat(allowed(scope, M, name + "x")).isFalse();
+                assertThat(allowed(scope, M, name.substring(0, length))).isFalse();
+                assertThat(allowed(scope, M, name.substring(0, length) + "x")).isFalse();
+            }
+        }
+    }
+
     @Test
     @Tag("D17")
     @Tag("C18")
