@@ -1480,6 +1480,11 @@ public final class Kernel {
         return index.records();
     }
 
+    /** How many claims, waiting manifests and sessions there are; for tests that look for leaks. */
+    int rollSize() {
+        return roll.size();
+    }
+
     /** The first number that no lease has had yet; for the successor's {@link KernelOptions#firstFencingToken}. */
     public long nextFencingToken() {
         return nextToken;

@@ -161,6 +161,48 @@ class EdgesTest {
         }
     }
 
+    /** Leases that are freed, waits that are granted, withdrawn, run out or die, sessions that end or are forgotten. */
+    @Test
+    void kernel_whenAllIsOver_keepsNoNumberAndNoRecord() {
+        SessionKey holder = w.session("holder", 10);
+        SessionKey granted = w.session("granted", 5);
+        SessionKey withdrawn = w.session("withdrawn", 4);
+        SessionKey late = w.session("late", 3);
+        w.submit(holder, "MUTATES /d", "CONSUMES /e");
+        w.submit(granted, "MUTATES /d");
+        w.submit(withdrawn, "CONSUMES /d");
+        w.apply(new Command.Submit(late, Worlds.triples("MUTATES /e"), 0, 100, false));
+        assertThat(w.kernel.waiterCount()).isEqualTo(3);
+        assertThat(w.kernel.rollSize()).as("4 sessions, 3 waits, 2 leases, 3 queued triples").isEqualTo(12);
+        assertThat(w.kernel.indexRecords()).isPositive();
+        w.at(100);
+        assertThat(w.kernel.rollSize()).as("without the wait that ran out").isEqualTo(10);
+        w.apply(new Command.Withdraw(withdrawn));
+        assertThat(w.kernel.rollSize()).isEqualTo(8);
+        w.release(holder);
+        assertThat(w.state(granted)).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(w.kernel.rollSize()).as("4 sessions and a lease").isEqualTo(5);
+        w.apply(new Command.Complete(granted));
+        w.apply(new Command.Pause(late));
+        w.at(100 + Limits.SESSION_MEMORY_MS);
+        assertThat(w.kernel.sessionCount()).isZero();
+        assertThat(w.kernel.rollSize()).isZero();
+        assertThat(w.kernel.indexRecords()).isZero();
+    }
+
+    @Test
+    @Tag("C8")
+    void session_thatEnds_wasAtWhatItWasAtLast() {
+        SessionKey aborted = w.session("aborted", 1);
+        w.submit(aborted, "MUTATES /d");
+        w.apply(new Command.Abort(aborted, "test"));
+        assertThat(w.kernel.session(aborted).phase()).isEqualTo(LifeCycle.EXECUTING);
+        SessionKey completed = w.session("completed", 2);
+        w.submit(completed, "MUTATES /d");
+        w.apply(new Command.Complete(completed));
+        assertThat(w.kernel.session(completed).phase()).isEqualTo(LifeCycle.VERIFYING);
+    }
+
     /** Whoever takes nanoseconds for milliseconds gets an answer, and not after looking at each half second of some thousand years. */
     @Test
     void time_thatJumpsFarAhead_isPassedAtOnce() {
