@@ -38,7 +38,8 @@ import java.util.TreeSet;
  * <h2>Time</h2>
  *
  * <p>Each command first does what time has brought: leases that ran out go (valid while {@code now < expiresAt}, C27), then waits that ran
- * out end, then the freed things are handed on. A grace (C25) only delays the first.
+ * out end, then sessions that were silent for long are forgotten, then the freed things are handed on. A grace (C25) only delays the
+ * first.
  */
 public final class Kernel {
     /** Orders conflicts by what they are and not by when they came (K2-8). */

@@ -269,6 +269,16 @@ class ScopeTest {
     }
 
     @Test
+    void nearest_ofLinesAlike_theShorterThenTheFirst() {
+        Scope scope = scope("CONSUMES FILE:/w/a/longer", "CONSUMES FILE:/w/a/b", "MUTATES FILE:/w/a/c", "CONSUMES FILE:/w/ab/c", "CONSUMES FILE:/w",
+                "CONSUMES FILE:/w/a/x/y");
+        assertThat(scope.nearest("FILE", "/w/a/x", 10)).as("/w/a/x, then three components shared, then two").containsExactly(5, 1, 2, 0, 4, 3);
+        assertThat(scope.nearest("FILE", "/w/a", 3)).containsExactly(1, 2, 5);
+        assertThat(scope.nearest("FILE", "/w/a/b", 1)).as("covers it").containsExactly(1);
+        assertThat(scope.nearest("FILE", "/w/a/bc", 2)).as("a name's beginning is not a name").containsExactly(1, 2);
+    }
+
+    @Test
     void lookup_anyPath_allocatesNothing() {
         Scope.Builder builder = Scope.builder();
         for (int i = 0; i < 1000; i++) {
