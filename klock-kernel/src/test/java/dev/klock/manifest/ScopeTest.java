@@ -269,6 +269,33 @@ class ScopeTest {
     }
 
     @Test
+    void decideTree_severalLinesCoverIt_namesTheDirectThenTheLongestThenTheFirst() {
+        Scope scope = scope("MUTATES FILE:/w/**", "CONSUMES FILE:/**", "CONSUMES FILE:/w/a/**", "CONSUMES FILE:/w/a/**", "MUTATES FILE:/w/a/b/**",
+                "CONSUMES ENV:A", "deny CONSUMES ENV:A", "deny DELETES FILE:/", "deny CONSUMES FILE:/z/**");
+        assertThat(scope.decideTree(C, "/w/a/b", false)).as("CONSUMES by its own name").isEqualTo(2);
+        assertThat(scope.decideTree(C, "/w", false)).isEqualTo(1);
+        assertThat(scope.decideTree(M, "/w/a/b", false)).isEqualTo(4);
+        assertThat(scope.decideTree(M, "/w/a", false)).isZero();
+        assertThat(scope.decideTree(Predicate.DELETES, "/w", false)).as("denied above, and there only").isEqualTo(Scope.NONE);
+        assertThat(Scope.isDenied(scope.decideTree(Predicate.DELETES, "/", false))).isTrue();
+        assertThat(Scope.isDenied(scope.decideTree(C, "/", false))).as("denied below").isTrue();
+        assertThat(Scope.isDenied(scope.decideTree(C, "/z/y", false))).as("denied above").isTrue();
+        assertThat(scope.decideTree(C, "/zz", false)).isEqualTo(1);
+    }
+
+    @Test
+    @Tag("C49")
+    void lookup_ofEachScheme_saysWhatDecideDoes() {
+        Scope scope = scope("CONSUMES URL:https://h/**", "CONSUMES ENV:A", "MUTATES FILE:/a");
+        assertThat(scope.lookup("URL", "https://h/x").decide(C, false)).isZero();
+        assertThat(scope.lookup("URL", "https://i/x").decide(C, false)).isEqualTo(Scope.NONE);
+        assertThat(scope.lookup("ENV", "A").decide(C, false)).isEqualTo(1);
+        assertThat(scope.lookup("FILE", "/a").decide(M, false)).isEqualTo(2);
+        assertThat(scope.lookup("FILE", "/a")).isSameAs(scope.lookupFile("/a"));
+        assertThat(scope("MUTATES FILE:/a").lookup("URL", "https://h/x").decide(C, false)).isEqualTo(Scope.NONE);
+    }
+
+    @Test
     void nearest_ofLinesAlike_theShorterThenTheFirst() {
         Scope scope = scope("CONSUMES FILE:/w/a/longer", "CONSUMES FILE:/w/a/b", "MUTATES FILE:/w/a/c", "CONSUMES FILE:/w/ab/c", "CONSUMES FILE:/w",
                 "CONSUMES FILE:/w/a/x/y");
