@@ -161,6 +161,16 @@ class EdgesTest {
         }
     }
 
+    @Test
+    @Tag("K7-6")
+    void holders_ofALeaseWhosePathIsAtTheLimit_areFound() {
+        SessionKey a = w.session("a", 0);
+        Resource longest = Resource.file("/" + "d".repeat(Limits.MAX_PATH_BYTES - 1));
+        Command submit = new Command.Submit(a, List.of(Triple.of(Predicate.MUTATES, longest)), 0, 0, false);
+        assertThat(w.apply(submit).verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(w.kernel.holders("default", longest)).extracting(Lease::session).containsExactly(a);
+    }
+
     /** Leases that are freed, waits that are granted, withdrawn, run out or die, sessions that end or are forgotten. */
     @Test
     void kernel_whenAllIsOver_keepsNoNumberAndNoRecord() {

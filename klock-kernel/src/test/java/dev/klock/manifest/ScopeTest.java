@@ -63,6 +63,8 @@ class ScopeTest {
             }
         }
         assertThat(Scope.isDenied(scope.decide(M, "FILE", "/w/d0/f100", false))).isTrue();
+        assertThat(scope.lookup("FILE", "/w/d1/f1").decide(M, false)).isEqualTo(1);
+        assertThat(scope.lookupFile("/w/d7/new").decide(C, false)).isEqualTo(20_000);
         assertThat(scope.decide(M, "FILE", "/w/d1/f100", false)).as("another directory's name").isEqualTo(Scope.NONE);
         assertThat(scope.decide(M, "FILE", "/w/d1/f1/x", false)).as("below a declared file").isEqualTo(Scope.NONE);
         assertThat(scope.decide(C, "FILE", "/w/d7/f7", false)).as("the line that names the predicate").isEqualTo(20_000);
