@@ -38,7 +38,8 @@ import java.util.TreeSet;
  * <h2>Time</h2>
  *
  * <p>Each command first does what time has brought: leases that ran out go (valid while {@code now < expiresAt}, C27), then waits that ran
- * out end, then the freed things are handed on. A grace (C25) only delays the first.
+ * out end, then sessions that were silent for long are forgotten, then the freed things are handed on. A grace (C25) only delays the
+ * first.
  */
 public final class Kernel {
     /** Orders conflicts by what they are and not by when they came (K2-8). */
@@ -161,6 +162,7 @@ public final class Kernel {
         }
         ArrayList<Request> ended = null;
         ArrayList<Session> poorer = null;
+        ArrayList<Session> silent = null;
         for (; due != null; due = timers.poll(nowMs)) {
             if (due instanceof Claim) {
                 Session s = ranOut((Claim) due, out);
@@ -176,7 +178,10 @@ public final class Kernel {
                 }
                 ended.add((Request) due);
             } else {
-                forget((Session) due);
+                if (silent == null) {
+                    silent = new ArrayList<>();
+                }
+                silent.add((Session) due);
             }
         }
         if (poorer != null) {
@@ -192,6 +197,12 @@ public final class Kernel {
                     emit(out, Event.Kind.WAIT_TIMED_OUT, r.session, List.of(), r.number, List.of(), null);
                     fail(r.session, "its wait ran out", out);
                 }
+            }
+        }
+        if (silent != null) {
+            // last, so that nothing above is done to a session that is no longer known
+            for (int i = 0; i < silent.size(); i++) {
+                forget(silent.get(i));
             }
         }
         settle(out);
@@ -1299,6 +1310,9 @@ public final class Kernel {
     }
 
     private void forget(Session s) {
+        if (sessions.get(s.key) != s) {
+            return;
+        }
         if (s.leases == 0 && s.request == null && nowMs - s.lastSeenMs >= Limits.SESSION_MEMORY_MS) {
             remove(s);
         } else {
@@ -1408,7 +1422,9 @@ public final class Kernel {
                 out.refuse(Refusal.Code.UNKNOWN_SCHEME, t + ": scheme must be one of " + options.schemes());
                 return true;
             }
-            Refusal refusal = Canonical.check(resource, index.isPlain(s.space, resource));
+            // the index keeps what it reads a path into, and so is not shown one that is too long anyway
+            boolean isPlain = resource.path().length() <= Limits.MAX_PATH_BYTES && index.isPlain(s.space, resource);
+            Refusal refusal = Canonical.check(resource, isPlain);
             if (refusal != null) {
                 out.refusal = refusal;
                 return true;
@@ -1465,6 +1481,11 @@ public final class Kernel {
         return index.records();
     }
 
+    /** How many claims, waiting manifests and sessions there are; for tests that look for leaks. */
+    int rollSize() {
+        return roll.size();
+    }
+
     /** The first number that no lease has had yet; for the successor's {@link KernelOptions#firstFencingToken}. */
     public long nextFencingToken() {
         return nextToken;
@@ -1514,10 +1535,13 @@ public final class Kernel {
         return keys;
     }
 
-    /** Live leases that overlap {@code resource} in {@code namespace}, in a fixed order (K7-6). */
+    /**
+     * Live leases that overlap {@code resource} in {@code namespace}, in a fixed order (K7-6); none for a path that is longer than any that
+     * may be asked for.
+     */
     public List<Lease> holders(String namespace, Resource resource) {
         LeaseIndex.Space space = spaces.get(namespace);
-        if (space == null) {
+        if (space == null || resource.path().length() > Limits.MAX_PATH_BYTES) {
             return List.of();
         }
         ArrayList<Claim> claims = new ArrayList<>();

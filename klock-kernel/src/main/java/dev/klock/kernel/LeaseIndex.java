@@ -151,6 +151,8 @@ final class LeaseIndex {
 
     private final int seed;
     private final long longSeed;
+    /** Of long names' hashes; never a small number, under which names of the same characters would have one hash. */
+    private final long factor;
     private final Slab slab = new Slab(units(), areas());
     private final Roll roll;
     /** All nodes that have children, but for the roots. */
@@ -205,8 +207,9 @@ final class LeaseIndex {
     /** @param roll where claims get their numbers while they are in here */
     LeaseIndex(Roll roll, int seed) {
         this.roll = roll;
-        this.seed = seed | 1;
+        this.seed = seed;
         this.longSeed = seed * 0x9E3779B97F4A7C15L;
+        this.factor = (2L * seed + 1) * 0x9E3779B97F4A7C15L;
     }
 
     /** The sizes of the slab's kinds of record. */
@@ -234,9 +237,9 @@ final class LeaseIndex {
         return nodeCount;
     }
 
-    /** How many records there are, of all kinds; for tests that look for leaks. */
+    /** How many records there are, of all kinds, and how many paths are kept for their names; for tests that look for leaks. */
     int records() {
-        return slab.size();
+        return slab.size() + usedTexts - freeTextCount;
     }
 
     /** Frees the trees of {@code space}, in which there is no claim any more. */
@@ -357,7 +360,7 @@ final class LeaseIndex {
         if (isLong) {
             a = 0;
             for (i = from; i < length && (c = path.charAt(i)) != '/'; i++) {
-                a = a * seed + c;
+                a = a * factor + c;
             }
             b = 0;
         }

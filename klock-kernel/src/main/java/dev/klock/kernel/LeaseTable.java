@@ -37,6 +37,11 @@ final class LeaseTable {
         return size;
     }
 
+    /** How many pages there are; for tests that look for leaks. */
+    int pages() {
+        return pageCount;
+    }
+
     /** The lease, or {@code null}. */
     Claim get(long number) {
         Page page = page(number >> PAGE_BITS);

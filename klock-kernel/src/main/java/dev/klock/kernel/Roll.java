@@ -13,6 +13,11 @@ final class Roll {
     private int freeCount;
     private int used = 1;
 
+    /** How many have a number. */
+    int size() {
+        return used - 1 - freeCount;
+    }
+
     /** Gives {@code t} a number. */
     void add(Timed t) {
         int id = freeCount == 0 ? used++ : free[--freeCount];

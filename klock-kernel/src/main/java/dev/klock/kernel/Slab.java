@@ -9,8 +9,8 @@ import java.util.Arrays;
  * every change, and would lie wherever they were moved to. A record's number is its address, counted in units of eight ints; records lie
  * in chunks, so that growth copies nothing, and a number is taken apart with constants only. Kinds that are used together share chunks
  * that no others are in: what is seldom looked at does not spread what often is over more pages of memory than the processor has in its
- * tables. What is freed is given out again to records
- * of the same kind, the last first, while it is still in the processor's cache; memory is not given back.
+ * tables. What is freed is given out again to records of the same kind, the last first, while it is still in the processor's cache;
+ * memory is not given back.
  */
 final class Slab {
     private static final int UNIT_BITS = 3;

@@ -13,8 +13,10 @@ import dev.klock.kernel.Predicate;
  */
 public final class Grant {
     private static final int PREDICATES = 6;
-    /** Ints of one grant: a decision per predicate on what exists, one on what the session created, the declared predicates. */
-    static final int SIZE = 2 * PREDICATES + 1;
+    /** A decision per predicate on what exists, and one on what the session created. */
+    static final int DECISIONS = 2 * PREDICATES;
+    /** Ints of one grant: its decisions and the declared predicates. */
+    static final int SIZE = DECISIONS + 1;
 
     private final int[] decisions;
     private final int start;
@@ -25,7 +27,12 @@ public final class Grant {
     }
 
     static int decide(int[] decisions, int index, Predicate predicate, boolean createdBySession) {
-        return decisions[index * SIZE + (createdBySession ? PREDICATES : 0) + predicate.ordinal()];
+        return decisions[index * SIZE + place(predicate, createdBySession)];
+    }
+
+    /** Which of a grant's decisions it is. */
+    static int place(Predicate predicate, boolean createdBySession) {
+        return (createdBySession ? PREDICATES : 0) + predicate.ordinal();
     }
 
     /**
@@ -33,7 +40,7 @@ public final class Grant {
      * into being, so that a PROVIDES line also covers what comes after (K1-4, C34).
      */
     public int decide(Predicate predicate, boolean createdBySession) {
-        return decisions[start + (createdBySession ? PREDICATES : 0) + predicate.ordinal()];
+        return decisions[start + place(predicate, createdBySession)];
     }
 
     /** The predicates that scope lines name for this resource, as a mask of {@link Predicate#bit()}; deny lines do not change it. */

@@ -16,8 +16,11 @@ import java.util.List;
  * that is no node, and for anything deeper that is no node. A lookup walks the path once with a rolling 64-bit hash and probes one
  * table at each component's end; the first miss ends it, since no node can lie below one that is missing. Only the deepest hit is
  * compared as text: if it is the true prefix, so are all above it; if it is not (two paths with one hash), an exact walk decides.
- * The cost grows with the depth that lines declare, not with their number. What a lookup reads is kept in few flat arrays, because
- * with many lines each step from object to object is a wait for memory: a table's entry is the node itself, with its hash in front.
+ * The cost grows with the depth that lines declare, not with their number.
+ *
+ * <p>With many lines each read that needs the answer of the one before is a wait for memory. So a lookup reads two places in flat
+ * arrays: the table, which is small, and the node, where its path and its decisions lie side by side; and the path is looked for as a
+ * whole first, with a hash that takes four characters at a time.
  *
  * <p>The order of lines never matters to what is allowed (J08, D19), only to which of several equal lines is named. Of several lines
  * that allow, the one that names the attempted predicate itself is reported before one that implies it, then the most specific, then
@@ -35,31 +38,35 @@ public final class Scope {
     static final String FILE = "FILE";
     static final String URL = "URL";
     static final long HASH_SEED = 0x9E3779B97F4A7C15L;
-    private static final long HASH_FACTOR = 0x100000001B3L;
+    private static final long FACTOR = 0xD6E8FEB86659FD93L;
+    private static final long FACTOR_2 = FACTOR * FACTOR;
+    private static final long FACTOR_3 = FACTOR_2 * FACTOR;
+    private static final long FACTOR_4 = FACTOR_3 * FACTOR;
 
     /**
-     * Ints of a node's row in {@link #rows}, and what they hold: its path's length, which is 0 in an empty row, its hash, the path's
-     * place in {@link #texts}, and its three grants.
+     * What a node has in {@link #nodes}: its path's length, its three grants, the decisions of the first of them once more, and from TEXT
+     * on its path, two characters to an int.
      */
-    static final int ROW = 8;
     static final int LENGTH = 0;
-    static final int HASH = 1;
-    static final int OFFSET = 3;
-    static final int SELF = 4;
-    static final int CHILD = 5;
-    static final int DEEPER = 6;
-    static final int ABSENT = -1;
-    /** More rows than the processor's inner caches hold: then a path is first looked for as a whole, which is one place in memory. */
-    private static final int MANY = 1 << 14;
-    /** So that their number of ints is one. */
-    static final int MAX_ROWS = 1 << 27;
 
-    /** A hash table of nodes: open addressing, at least half empty. */
-    private final int[] rows;
+    static final int SELF = 1;
+    static final int CHILD = 2;
+    static final int DEEPER = 3;
+    static final int OWN = 4;
+    static final int TEXT = OWN + Grant.DECISIONS;
+    /** No node. */
+    static final int ABSENT = 0;
+    /** More slots than this are more than the processor's inner caches hold: then a path is first looked for as a whole. */
+    private static final int MANY = 1 << 14;
+    /** So that the table's length in ints is one. */
+    static final int MAX_NODES = 1 << 25;
+
+    /** A hash table of nodes, open addressing, at least half empty: half of the hash and where the node begins in {@link #nodes}. */
+    private final int[] slots;
 
     private final int mask;
-    private final String texts;
-    /** The row of {@code /}; {@link #ABSENT} without FILE lines. */
+    private final int[] nodes;
+    /** The node of {@code /}; {@link #ABSENT} without FILE lines. */
     private final int root;
     private final int[] decisions;
     private final Grant[] grants;
@@ -75,9 +82,9 @@ public final class Scope {
         denies = builder.denies.toArray(new Rule[0]);
         ScopeCompiler compiler = new ScopeCompiler();
         compiler.compile(allows, denies);
-        rows = compiler.rows;
-        mask = rows.length / ROW - 1;
-        texts = compiler.texts;
+        slots = compiler.slots;
+        mask = slots.length / 2 - 1;
+        nodes = compiler.nodes;
         root = compiler.root;
         nothing = compiler.nothing;
         others = compiler.others;
@@ -132,7 +139,14 @@ public final class Scope {
         if (urls != null && scheme.equals(URL)) {
             return urls.grant(path).decide(predicate, createdBySession);
         }
-        return Grant.decide(decisions, index(scheme, path), predicate, createdBySession);
+        if (scheme.equals(FILE)) {
+            int node = whole(path);
+            if (node != ABSENT) {
+                return nodes[node + OWN + Grant.place(predicate, createdBySession)];
+            }
+            return Grant.decide(decisions, walk(path), predicate, createdBySession);
+        }
+        return Grant.decide(decisions, indexOfOther(scheme, path), predicate, createdBySession);
     }
 
     /** Whether a scope line names {@code host} (as {@link dev.klock.resource.Host} spells it) in a URL. */
@@ -145,30 +159,39 @@ public final class Scope {
     }
 
     private int index(String scheme, String path) {
-        if (scheme.equals(FILE)) {
-            return fileIndex(path);
-        }
+        return scheme.equals(FILE) ? fileIndex(path) : indexOfOther(scheme, path);
+    }
+
+    private int indexOfOther(String scheme, String path) {
         HashMap<String, Integer> paths = others.get(scheme);
         Integer index = paths == null ? null : paths.get(path);
         return index == null ? nothing : index;
     }
 
     private int fileIndex(String path) {
+        int node = whole(path);
+        return node == ABSENT ? walk(path) : nodes[node + SELF];
+    }
+
+    /** The node whose path {@code path} is; ABSENT if there is none, if another has its hash, or if a walk is as quick. */
+    private int whole(String path) {
+        if (mask <= MANY) {
+            return ABSENT;
+        }
+        int node = probe(hash(path));
+        return node != ABSENT && isAt(node, path, path.length()) ? node : ABSENT;
+    }
+
+    private int walk(String path) {
         int length = path.length();
         if (root == ABSENT || length == 0 || path.charAt(0) != '/') {
             return nothing;
         }
         if (length == 1) {
-            return rows[root + SELF];
-        }
-        if (mask > MANY) {
-            int row = whole(path);
-            if (row != ABSENT) {
-                return rows[row + SELF];
-            }
+            return nodes[root + SELF];
         }
         long hash = HASH_SEED;
-        int row = ABSENT;
+        int node = ABSENT;
         int end = 0;
         int i = 0;
         while (i < length) {
@@ -184,32 +207,21 @@ public final class Scope {
             if (next == ABSENT) {
                 break;
             }
-            row = next;
+            node = next;
             end = i;
         }
-        if (row == ABSENT) {
-            return rows[root + (i == length ? CHILD : DEEPER)];
+        if (node == ABSENT) {
+            return nodes[root + (i == length ? CHILD : DEEPER)];
         }
-        if (rows[row + LENGTH] != end || !path.regionMatches(0, texts, rows[row + OFFSET], end)) {
+        if (!isAt(node, path, end)) {
             return fileIndexExactly(path);
         }
-        return rows[row + (end == length ? SELF : i == length ? CHILD : DEEPER)];
+        return nodes[node + (end == length ? SELF : i == length ? CHILD : DEEPER)];
     }
 
-    /** The row of the node whose path {@code path} is, if there is one and no other has its hash. */
-    private int whole(String path) {
-        int length = path.length();
-        long hash = HASH_SEED;
-        for (int i = 0; i < length; i++) {
-            hash = mix(hash, path.charAt(i));
-        }
-        int row = probe(hash);
-        return row != ABSENT && rows[row + LENGTH] == length && path.regionMatches(0, texts, rows[row + OFFSET], length) ? row : ABSENT;
-    }
-
-    /** {@link #fileIndex} that compares every prefix as text. {@code path} is not {@code /}, and there are FILE lines. */
+    /** {@link #walk} that compares every prefix. {@code path} is not {@code /}, and there are FILE lines. */
     int fileIndexExactly(String path) {
-        int row = root;
+        int node = root;
         long hash = HASH_SEED;
         int i = 0;
         while (i < path.length()) {
@@ -222,45 +234,74 @@ public final class Scope {
             }
             int next = find(path, i, hash);
             if (next == ABSENT) {
-                return rows[row + (i == path.length() ? CHILD : DEEPER)];
+                return nodes[node + (i == path.length() ? CHILD : DEEPER)];
             }
-            row = next;
+            node = next;
         }
-        return rows[row + SELF];
+        return nodes[node + SELF];
     }
 
+    /** The hash of a path that is one character longer: a polynomial, so that a path's beginnings are hashed on the way. */
     static long mix(long hash, char c) {
-        return (hash ^ c) * HASH_FACTOR;
+        return hash * FACTOR + c;
     }
 
-    static int fold(long hash) {
-        return (int) (hash ^ (hash >>> 32));
+    /** What {@link #mix} makes of all of {@code path}, with one multiplication in four waiting for another. */
+    private static long hash(String path) {
+        int length = path.length();
+        long hash = HASH_SEED;
+        int i = 0;
+        for (; i < length - 3; i += 4) {
+            hash = hash * FACTOR_4
+                    + path.charAt(i) * FACTOR_3
+                    + path.charAt(i + 1) * FACTOR_2
+                    + path.charAt(i + 2) * FACTOR
+                    + path.charAt(i + 3);
+        }
+        for (; i < length; i++) {
+            hash = mix(hash, path.charAt(i));
+        }
+        return hash;
     }
 
-    /** The row of the first node with this hash. */
+    /** Which of {@code mask + 1} slots a hash is looked for in first; of the hash itself the lower bits are less mixed. */
+    static int slot(long hash, int mask) {
+        return (int) (hash ^ hash >>> 32) & mask;
+    }
+
+    /** The first node with this hash. */
     private int probe(long hash) {
-        int slot = fold(hash) & mask;
-        int row;
-        while (rows[(row = slot * ROW) + LENGTH] != 0) {
-            if (rows[row + HASH] == (int) hash && rows[row + HASH + 1] == (int) (hash >>> 32)) {
-                return row;
-            }
-            slot = (slot + 1) & mask;
+        int slot = slot(hash, mask);
+        int node;
+        while ((node = slots[2 * slot + 1]) != ABSENT && slots[2 * slot] != (int) hash) {
+            slot = slot + 1 & mask;
         }
-        return ABSENT;
+        return node;
     }
 
-    /** The row of the node whose path is the first {@code length} characters of {@code path}. */
+    /** The node whose path is the first {@code length} characters of {@code path}. */
     private int find(String path, int length, long hash) {
-        int slot = fold(hash) & mask;
-        int row;
-        while (rows[(row = slot * ROW) + LENGTH] != 0) {
-            if (rows[row + LENGTH] == length && path.regionMatches(0, texts, rows[row + OFFSET], length)) {
-                return row;
-            }
-            slot = (slot + 1) & mask;
+        int slot = slot(hash, mask);
+        int node;
+        while ((node = slots[2 * slot + 1]) != ABSENT && !isAt(node, path, length)) {
+            slot = slot + 1 & mask;
         }
-        return ABSENT;
+        return node;
+    }
+
+    /** Whether the node's path is the first {@code length} characters of {@code path}. */
+    private boolean isAt(int node, String path, int length) {
+        if (nodes[node + LENGTH] != length) {
+            return false;
+        }
+        int at = node + TEXT;
+        int i = 0;
+        for (; i < length - 1; i += 2) {
+            if (nodes[at++] != (path.charAt(i) | path.charAt(i + 1) << 16)) {
+                return false;
+            }
+        }
+        return i == length || nodes[at] == path.charAt(i);
     }
 
     /**

@@ -28,8 +28,8 @@ final class ScopeCompiler {
     /** The grant of a resource no line speaks of. */
     final int nothing = add(EMPTY, false);
     final HashMap<String, HashMap<String, Integer>> others = new HashMap<>();
-    int[] rows;
-    String texts = "";
+    int[] slots;
+    int[] nodes;
     int root = Scope.ABSENT;
 
     private static int[] empty() {
@@ -119,7 +119,7 @@ final class ScopeCompiler {
     }
 
     private Node findOrAdd(Node parent, String path, int length, long hash) {
-        int slot = Scope.fold(hash) & (table.length - 1);
+        int slot = Scope.slot(hash, table.length - 1);
         while (table[slot] != null) {
             Node node = table[slot];
             if (node.hash == hash && node.length == length && node.path.regionMatches(0, path, 0, length)) {
@@ -142,7 +142,7 @@ final class ScopeCompiler {
     private void grow() {
         table = new Node[table.length * 2];
         for (int i = 0; i < count; i++) {
-            int slot = Scope.fold(ordered[i].hash) & (table.length - 1);
+            int slot = Scope.slot(ordered[i].hash, table.length - 1);
             while (table[slot] != null) {
                 slot = (slot + 1) & (table.length - 1);
             }
@@ -219,39 +219,47 @@ final class ScopeCompiler {
     }
 
     private void fillTables() {
-        int size = Integer.highestOneBit(Math.max(4, count) * 4 - 1);
-        if (count > Scope.MAX_ROWS / 4) {
+        // from 1 on, since 0 is no node
+        long length = 1;
+        for (int i = 0; i < count; i++) {
+            length += size(ordered[i]);
+        }
+        if (count > Scope.MAX_NODES || length > Integer.MAX_VALUE - 8) {
             throw new IllegalArgumentException(count + " declared paths and directories above them");
         }
-        rows = new int[size * Scope.ROW];
-        StringBuilder text = new StringBuilder();
-        // from the deepest up: a directory's path is the beginning of the path of what is in it
-        for (int i = count - 1; i >= 0; i--) {
+        nodes = new int[(int) length];
+        int mask = Integer.highestOneBit(Math.max(4, count) * 4 - 1) - 1;
+        slots = new int[2 * (mask + 1)];
+        int at = 1;
+        for (int i = 0; i < count; i++) {
             Node node = ordered[i];
-            if (node.offset < 0) {
-                node.offset = text.length();
-                text.append(node.path, 0, node.length);
-                for (Node dir = node.parent; dir != null && dir.offset < 0; dir = dir.parent) {
-                    dir.offset = node.offset;
-                }
+            int slot = Scope.slot(node.hash, mask);
+            while (slots[2 * slot + 1] != Scope.ABSENT) {
+                slot = slot + 1 & mask;
             }
-            int slot = Scope.fold(node.hash) & (size - 1);
-            while (rows[slot * Scope.ROW + Scope.LENGTH] != 0) {
-                slot = (slot + 1) & (size - 1);
-            }
-            int row = slot * Scope.ROW;
-            rows[row + Scope.LENGTH] = node.length;
-            rows[row + Scope.HASH] = (int) node.hash;
-            rows[row + Scope.HASH + 1] = (int) (node.hash >>> 32);
-            rows[row + Scope.OFFSET] = node.offset;
-            rows[row + Scope.SELF] = node.selfGrant;
-            rows[row + Scope.CHILD] = node.childGrant;
-            rows[row + Scope.DEEPER] = node.deeperGrant;
+            slots[2 * slot] = (int) node.hash;
+            slots[2 * slot + 1] = at;
+            fill(at, node);
             if (node.parent == null) {
-                root = row;
+                root = at;
             }
+            at += size(node);
         }
-        texts = text.toString();
+    }
+
+    private static int size(Node node) {
+        return Scope.TEXT + (node.length + 1) / 2;
+    }
+
+    private void fill(int at, Node node) {
+        nodes[at + Scope.LENGTH] = node.length;
+        nodes[at + Scope.SELF] = node.selfGrant;
+        nodes[at + Scope.CHILD] = node.childGrant;
+        nodes[at + Scope.DEEPER] = node.deeperGrant;
+        System.arraycopy(decisions, node.selfGrant * Grant.SIZE, nodes, at + Scope.OWN, Grant.DECISIONS);
+        for (int i = 0; i < node.length; i++) {
+            nodes[at + Scope.TEXT + i / 2] |= node.path.charAt(i) << 16 * (i & 1);
+        }
     }
 
     /** One line about one resource; the list runs from the last line to the first. */
@@ -284,7 +292,6 @@ final class ScopeCompiler {
         int selfGrant;
         int childGrant;
         int deeperGrant;
-        int offset = -1;
 
         Node(Node parent, String path, int length, long hash) {
             this.parent = parent;

@@ -120,4 +120,19 @@ class ConflictMatrixTest {
             assertThat(w.kernel.apply(Command.Submit.of(b, List.of(Triple.of(Predicate.MUTATES, r))), 0).verdict()).isEqualTo(Verdict.DIE);
         }
     }
+
+    @Test
+    @Tag("K2-11")
+    void label_ofARename_isOurOwnUnlessADeleteSaysMore() {
+        for (Predicate held : Predicate.values()) {
+            for (Predicate asked : Predicate.values()) {
+                boolean renames = held == Predicate.RENAMES || asked == Predicate.RENAMES;
+                boolean deletes = held == Predicate.DELETES || asked == Predicate.DELETES;
+                assertThat(ConflictMatrix.label(held, asked)).as("%s, %s", held, asked)
+                        .isEqualTo(renames && !deletes ? ConflictType.IDENTITY_CHANGE : ConflictMatrix.type(held, asked));
+            }
+        }
+        assertThat(ConflictMatrix.label(Predicate.RENAMES, Predicate.DELETES)).isNotEqualTo(ConflictType.IDENTITY_CHANGE);
+        assertThat(ConflictMatrix.label(Predicate.DELETES, Predicate.RENAMES)).isNotEqualTo(ConflictType.IDENTITY_CHANGE);
+    }
 }

@@ -2,6 +2,8 @@ package dev.klock.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.klock.resource.Resource;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -139,6 +141,107 @@ class EdgesTest {
         w.at(Limits.SESSION_MEMORY_MS + 10);
         assertThat(w.kernel.sessionCount()).isZero();
         assertThat(w.kernel.nowMs()).isEqualTo(Limits.SESSION_MEMORY_MS + 10);
+    }
+
+    /** As after a night of the machine's sleep: the lease's end and the session's are found at the same time. */
+    @Test
+    @Tag("C13")
+    void session_whoseLeaseAndMemoryRanOutAtOnce_isForgottenOnce() {
+        for (int lockDelayMs : new int[] {0, 1000}) {
+            Worlds worlds = new Worlds(KernelOptions.standard().withLockDelayMs(lockDelayMs));
+            SessionKey holder = worlds.session("holder", 0);
+            worlds.submit(holder, "MUTATES /d");
+            worlds.apply(new Command.Pause(holder));
+            Outcome out = worlds.at(2 * Limits.SESSION_MEMORY_MS);
+            assertThat(Worlds.kinds(out)).contains(Event.Kind.LEASE_EXPIRED);
+            assertThat(worlds.state(holder)).isNull();
+            assertThat(worlds.kernel.sessionCount()).isZero();
+            assertThat(worlds.kernel.liveSessionCount()).isZero();
+            assertThat(worlds.kernel.nextDueMs()).isEqualTo(Long.MAX_VALUE);
+        }
+    }
+
+    @Test
+    @Tag("K7-6")
+    void holders_ofALeaseWhosePathIsAtTheLimit_areFound() {
+        SessionKey a = w.session("a", 0);
+        Resource longest = Resource.file("/" + "d".repeat(Limits.MAX_PATH_BYTES - 1));
+        Command submit = new Command.Submit(a, List.of(Triple.of(Predicate.MUTATES, longest)), 0, 0, false);
+        assertThat(w.apply(submit).verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(w.kernel.holders("default", longest)).extracting(Lease::session).containsExactly(a);
+    }
+
+    /** Leases that are freed, waits that are granted, withdrawn, run out or die, sessions that end or are forgotten. */
+    @Test
+    void kernel_whenAllIsOver_keepsNoNumberAndNoRecord() {
+        SessionKey holder = w.session("holder", 10);
+        SessionKey granted = w.session("granted", 5);
+        SessionKey withdrawn = w.session("withdrawn", 4);
+        SessionKey late = w.session("late", 3);
+        w.submit(holder, "MUTATES /d", "CONSUMES /e");
+        w.submit(granted, "MUTATES /d");
+        w.submit(withdrawn, "CONSUMES /d");
+        w.apply(new Command.Submit(late, Worlds.triples("MUTATES /e"), 0, 100, false));
+        assertThat(w.kernel.waiterCount()).isEqualTo(3);
+        assertThat(w.kernel.rollSize()).as("4 sessions, 3 waits, 2 leases, 3 queued triples").isEqualTo(12);
+        assertThat(w.kernel.indexRecords()).isPositive();
+        w.at(100);
+        assertThat(w.kernel.rollSize()).as("without the wait that ran out").isEqualTo(10);
+        w.apply(new Command.Withdraw(withdrawn));
+        assertThat(w.kernel.rollSize()).isEqualTo(8);
+        w.release(holder);
+        assertThat(w.state(granted)).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(w.kernel.rollSize()).as("4 sessions and a lease").isEqualTo(5);
+        w.apply(new Command.Complete(granted));
+        w.apply(new Command.Pause(late));
+        w.at(100 + Limits.SESSION_MEMORY_MS);
+        assertThat(w.kernel.sessionCount()).isZero();
+        assertThat(w.kernel.rollSize()).isZero();
+        assertThat(w.kernel.indexRecords()).isZero();
+    }
+
+    @Test
+    @Tag("C8")
+    void session_thatEnds_wasAtWhatItWasAtLast() {
+        SessionKey aborted = w.session("aborted", 1);
+        w.submit(aborted, "MUTATES /d");
+        w.apply(new Command.Abort(aborted, "test"));
+        assertThat(w.kernel.session(aborted).phase()).isEqualTo(LifeCycle.EXECUTING);
+        SessionKey completed = w.session("completed", 2);
+        w.submit(completed, "MUTATES /d");
+        w.apply(new Command.Complete(completed));
+        assertThat(w.kernel.session(completed).phase()).isEqualTo(LifeCycle.VERIFYING);
+    }
+
+    /** Whoever takes nanoseconds for milliseconds gets an answer, and not after looking at each half second of some thousand years. */
+    @Test
+    void time_thatJumpsFarAhead_isPassedAtOnce() {
+        SessionKey a = w.session("a", 0);
+        w.submit(a, "MUTATES /d");
+        long before = System.nanoTime();
+        assertThat(Worlds.kinds(w.at(1L << 60))).containsExactly(Event.Kind.LEASE_EXPIRED);
+        assertThat(System.nanoTime() - before).isLessThan(2_000_000_000L);
+        assertThat(w.kernel.sessionCount()).isZero();
+        SessionKey b = w.session("b", w.now);
+        w.submit(b, "MUTATES /d");
+        w.at(w.now + Limits.DEFAULT_TTL_MS - 1);
+        assertThat(w.kernel.leaseCount()).isEqualTo(1);
+        w.at(w.now + 1);
+        assertThat(w.kernel.leaseCount()).isZero();
+    }
+
+    /** The index keeps what it read a path into: that must not grow with what is refused. */
+    @Test
+    @Tag("K1-8")
+    void path_farBeyondTheLimit_isRefusedWithoutBeingTakenApart() {
+        SessionKey a = w.session("a", 0);
+        Resource huge = Resource.of("FILE", "/".repeat(4_000_000), Resource.Form.EXACT);
+        Command submit = new Command.Submit(a, List.of(Triple.of(Predicate.MUTATES, huge)), 0, 0, false);
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
+        assertThat(code(w.apply(submit))).isEqualTo(Refusal.Code.TOO_LONG);
+        assertThat(w.kernel.holders("default", huge)).isEmpty();
+        assertThat(threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before).isLessThan(1_000_000);
     }
 
     @Test

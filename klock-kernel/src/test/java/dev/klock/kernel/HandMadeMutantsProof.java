@@ -65,6 +65,8 @@ class HandMadeMutantsProof {
             new Mutant("an older timestamp needs nobody's word", "Kernel", "if (c.priorityMs() < nowMs && !c.vouched()) {", "if (c.priorityMs() < 0) {"),
             new Mutant("registering again may make older", "Kernel", "if (c.priorityMs() < s.priorityMs) {", "if (c.priorityMs() < 0) {"),
             new Mutant("sessions that are over keep new ones out", "Kernel", "return sessions.size() - completed.size() - aborted.size();", "return sessions.size();"),
+            new Mutant("a session is forgotten before its lost lease is dealt with", "Kernel", "silent.add((Session) due);", "forget((Session) due);"),
+            new Mutant("a path of any length is taken apart", "Kernel", "resource.path().length() <= Limits.MAX_PATH_BYTES && index", "index"),
             new Mutant("a session that rolls back may be forgotten", "Kernel", "if (to.isTerminal() && s.leases == 0) {", "if (to.isTerminal()) {"),
             new Mutant("those that ended well drive out those that did not", "Kernel", "s.state() == LifeCycle.ABORTED ? aborted : completed;", "completed;"),
             new Mutant("a process from before the restart may speak", "Kernel", "if (c.epoch() < s.epoch) {", "if (c.epoch() < 0) {"),

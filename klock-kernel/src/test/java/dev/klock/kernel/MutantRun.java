@@ -26,6 +26,7 @@ final class MutantRun {
             EdgesTest.class,
             LeaseIndexTest.class,
             DirectoriesTest.class,
+            SlabTest.class,
             TimerWheelTest.class,
             FairnessTest.class,
             KernelModelTest.class,

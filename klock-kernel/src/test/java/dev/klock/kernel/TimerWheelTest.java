@@ -74,6 +74,7 @@ class TimerWheelTest {
             }
             assertThat(wheel.size()).isEqualTo(list.size());
             assertThat(wheel.nextDueMs() == Long.MAX_VALUE).isEqualTo(list.isEmpty());
+            assertThat(wheel.nextDueMs()).as("not in the past").isGreaterThanOrEqualTo(cursor);
             if (!list.isEmpty() && list.stream().noneMatch(a -> a.isFar)) {
                 long soonest = list.stream().mapToLong(a -> a.dueMs).min().getAsLong();
                 assertThat(wheel.nextDueMs()).isEqualTo(soonest >> 9 == cursor >> 9 ? soonest : soonest >> 9 << 9);

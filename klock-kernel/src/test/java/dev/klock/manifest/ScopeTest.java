@@ -63,6 +63,8 @@ class ScopeTest {
             }
         }
         assertThat(Scope.isDenied(scope.decide(M, "FILE", "/w/d0/f100", false))).isTrue();
+        assertThat(scope.lookup("FILE", "/w/d1/f1").decide(M, false)).isEqualTo(1);
+        assertThat(scope.lookupFile("/w/d7/new").decide(C, false)).isEqualTo(20_000);
         assertThat(scope.decide(M, "FILE", "/w/d1/f100", false)).as("another directory's name").isEqualTo(Scope.NONE);
         assertThat(scope.decide(M, "FILE", "/w/d1/f1/x", false)).as("below a declared file").isEqualTo(Scope.NONE);
         assertThat(scope.decide(C, "FILE", "/w/d7/f7", false)).as("the line that names the predicate").isEqualTo(20_000);
@@ -71,6 +73,69 @@ class ScopeTest {
         assertThat(scope.decide(E, "FILE", "/w/d1", false)).as("above what is declared").isEqualTo(Scope.ANCESTOR);
         assertThat(scope.decide(E, "FILE", "/", false)).isEqualTo(Scope.ANCESTOR);
         assertThat(scope.decide(M, "FILE", "w/d1/f1", false)).isEqualTo(Scope.NONE);
+    }
+
+    /**
+     * The sequence of Thue and Morse and its complement: modulo a power of two their polynomials are equal, whatever the odd factor, once
+     * they are long enough.
+     */
+    @Test
+    @Tag("D20")
+    void paths_ofOneHash_areToldApart() {
+        StringBuilder morse = new StringBuilder("/");
+        StringBuilder complement = new StringBuilder("/");
+        for (int i = 0; i < 1024; i++) {
+            morse.append(Integer.bitCount(i) % 2 == 0 ? 'a' : 'b');
+            complement.append(Integer.bitCount(i) % 2 == 0 ? 'b' : 'a');
+        }
+        String one = morse.toString();
+        String other = complement.toString();
+        assertThat(hash(one)).isEqualTo(hash(other));
+        for (int more : new int[] {0, 20_000}) {
+            Scope.Builder builder = Scope.builder();
+            for (int i = 0; i < more; i++) {
+                builder.allow(C, Resource.file("/more/f" + i), 10 + i);
+            }
+            builder.allow(M, Resource.file(one), 0).allow(M, Resource.parse("FILE:" + one + "/d/**"), 1);
+            Scope scope = builder.build();
+            assertThat(scope.decide(M, "FILE", one, false)).isZero();
+            assertThat(scope.decide(M, "FILE", one + "/d/x", false)).isEqualTo(1);
+            assertThat(scope.decide(M, "FILE", other, false)).isEqualTo(Scope.NONE);
+            assertThat(scope.decide(M, "FILE", other + "/d", false)).isEqualTo(Scope.NONE);
+            assertThat(scope.decide(M, "FILE", other + "/d/x", false)).isEqualTo(Scope.NONE);
+            scope = builder.allow(M, Resource.file(other), 2).allow(C, Resource.parse("FILE:" + other + "/*"), 3).build();
+            assertThat(scope.decide(M, "FILE", one, false)).isZero();
+            assertThat(scope.decide(M, "FILE", one + "/d/x", false)).isEqualTo(1);
+            assertThat(scope.decide(M, "FILE", other, false)).isEqualTo(2);
+            assertThat(scope.lookup("FILE", other).decide(M, false)).isEqualTo(2);
+            assertThat(scope.decide(C, "FILE", other + "/d", false)).isEqualTo(3);
+            assertThat(scope.decide(C, "FILE", other + "/d/x", false)).isEqualTo(Scope.NONE);
+            assertThat(scope.decide(C, "FILE", one + "/x", false)).isEqualTo(Scope.NONE);
+        }
+    }
+
+    private static long hash(String path) {
+        long hash = Scope.HASH_SEED;
+        for (int i = 0; i < path.length(); i++) {
+            hash = Scope.mix(hash, path.charAt(i));
+        }
+        return hash;
+    }
+
+    /** Beyond Latin, and of each length: the last character may stand alone. */
+    @Test
+    void names_ofEachLengthAndAlphabet_areComparedToTheirLastCharacter() {
+        String[] alphabets = {"abcdefgh", "\u00e9\u00e8\u00ea\u00eb\u00e0\u00e2\u00e4\u00e5", "\u6f22\u5b57\u8005\uffff\ud83d\ude00\u3042\u3044"};
+        for (String alphabet : alphabets) {
+            for (int length = 1; length <= 8; length++) {
+                String name = "/" + alphabet.substring(0, length);
+                Scope scope = Scope.builder().allow(M, Resource.file(name), 0).build();
+                assertThat(allowed(scope, M, name)).isTrue();
+                assertThat(allowed(scope, M, name + "x")).isFalse();
+                assertThat(allowed(scope, M, name.substring(0, length))).isFalse();
+                assertThat(allowed(scope, M, name.substring(0, length) + "x")).isFalse();
+            }
+        }
     }
 
     @Test
@@ -203,6 +268,43 @@ class ScopeTest {
         assertThat(scope.nearest("ENV", "B", 3)).containsExactly(3);
         assertThat(scope.nearest("URL", "https://h/", 3)).isEmpty();
         assertThat(scope.nearest("FILE", "/w", 0)).isEmpty();
+    }
+
+    @Test
+    void decideTree_severalLinesCoverIt_namesTheDirectThenTheLongestThenTheFirst() {
+        Scope scope = scope("MUTATES FILE:/w/**", "CONSUMES FILE:/**", "CONSUMES FILE:/w/a/**", "CONSUMES FILE:/w/a/**", "MUTATES FILE:/w/a/b/**",
+                "CONSUMES ENV:A", "deny CONSUMES ENV:A", "deny DELETES FILE:/", "deny CONSUMES FILE:/z/**");
+        assertThat(scope.decideTree(C, "/w/a/b", false)).as("CONSUMES by its own name").isEqualTo(2);
+        assertThat(scope.decideTree(C, "/w", false)).isEqualTo(1);
+        assertThat(scope.decideTree(M, "/w/a/b", false)).isEqualTo(4);
+        assertThat(scope.decideTree(M, "/w/a", false)).isZero();
+        assertThat(scope.decideTree(Predicate.DELETES, "/w", false)).as("denied above, and there only").isEqualTo(Scope.NONE);
+        assertThat(Scope.isDenied(scope.decideTree(Predicate.DELETES, "/", false))).isTrue();
+        assertThat(Scope.isDenied(scope.decideTree(C, "/", false))).as("denied below").isTrue();
+        assertThat(Scope.isDenied(scope.decideTree(C, "/z/y", false))).as("denied above").isTrue();
+        assertThat(scope.decideTree(C, "/zz", false)).isEqualTo(1);
+    }
+
+    @Test
+    @Tag("C49")
+    void lookup_ofEachScheme_saysWhatDecideDoes() {
+        Scope scope = scope("CONSUMES URL:https://h/**", "CONSUMES ENV:A", "MUTATES FILE:/a");
+        assertThat(scope.lookup("URL", "https://h/x").decide(C, false)).isZero();
+        assertThat(scope.lookup("URL", "https://i/x").decide(C, false)).isEqualTo(Scope.NONE);
+        assertThat(scope.lookup("ENV", "A").decide(C, false)).isEqualTo(1);
+        assertThat(scope.lookup("FILE", "/a").decide(M, false)).isEqualTo(2);
+        assertThat(scope.lookup("FILE", "/a")).isSameAs(scope.lookupFile("/a"));
+        assertThat(scope("MUTATES FILE:/a").lookup("URL", "https://h/x").decide(C, false)).isEqualTo(Scope.NONE);
+    }
+
+    @Test
+    void nearest_ofLinesAlike_theShorterThenTheFirst() {
+        Scope scope = scope("CONSUMES FILE:/w/a/longer", "CONSUMES FILE:/w/a/b", "MUTATES FILE:/w/a/c", "CONSUMES FILE:/w/ab/c", "CONSUMES FILE:/w",
+                "CONSUMES FILE:/w/a/x/y");
+        assertThat(scope.nearest("FILE", "/w/a/x", 10)).as("/w/a/x, then three components shared, then two").containsExactly(5, 1, 2, 0, 4, 3);
+        assertThat(scope.nearest("FILE", "/w/a", 3)).containsExactly(1, 2, 5);
+        assertThat(scope.nearest("FILE", "/w/a/b", 1)).as("covers it").containsExactly(1);
+        assertThat(scope.nearest("FILE", "/w/a/bc", 2)).as("a name's beginning is not a name").containsExactly(1, 2);
     }
 
     @Test

@@ -15,7 +15,7 @@ class ResourceTest {
     @ValueSource(strings = {"FILE:/", "FILE:/*", "FILE:/**", "FILE:/w/in/a.txt", "FILE:/w/out/*", "FILE:/w/in/**", "FILE:/w/a ", "FILE:/w/?[a]{b}",
         "FILE:/w/a\\*b", "FILE:/w/a\\\\b", "FILE:/w/\\*", "FILE:/w/\\*\\*", "FILE:/w/\\*/*", "FILE:/w/\\${x}", "FILE:/w/$x", "FILE:/w/...", "FILE:/w/.hidden", "FILE:/w/café",
         "FILE:/w/\uD83D\uDE00", "PROCESS:/usr/bin/git", "URL:https://example.com/api/v1", "URL:tcp://localhost:5432", "URL:http://[::1]:8080/",
-        "URL:https://example.com/a/**", "URL:https://example.com/**", "URL:http://127.0.0.1:8080/**", "URL:dns://example.com", "NATIVE:agent", "ENV:HOME", "ENV:PRODUCTION/DB_PASSWORD", "NATIVE:/usr/lib/libz.so", "NATIVE:ffm", "NATIVE:desktop", "NATIVE:cups", "NATIVE:java.io", "NATIVE:java.io.FileOutputStream.open0", "NATIVE:java.lang.invoke.MethodHandles$Lookup.IMPL_LOOKUP", "DB:users",
+        "URL:https://example.com/a/**", "URL:https://example.com/**", "URL:http://127.0.0.1:8080/**", "URL:dns://example.com", "NATIVE:agent", "ENV:HOME", "ENV:PRODUCTION/DB_PASSWORD", "NATIVE:/usr/lib/libz.so", "NATIVE:ffm", "NATIVE:desktop", "NATIVE:cups", "NATIVE:java.io", "NATIVE:java.azAZ_$09", "NATIVE:com.sun.a.Z9", "NATIVE:java.io.FileOutputStream.open0", "NATIVE:java.lang.invoke.MethodHandles$Lookup.IMPL_LOOKUP", "DB:users",
         "SYMBOL:User.authenticate", "API_ENDPOINT:/api/users", "CONFIG_KEY:db.host"})
     @Tag("K1-7")
     @Tag("C16")
@@ -83,7 +83,8 @@ class ResourceTest {
         "FILE:$HOME/x|shell variable|${env:NAME}", "FILE: /w/x|space|take it out", "PROCESS:bin/git|relative|absolute",
         "PROCESS:git|without its directory|/usr/bin/git",
         "NATIVE:libz.so|neither|NATIVE:ffm", "NATIVE:java.|neither|NATIVE:ffm", "NATIVE:java..io|neither|NATIVE:ffm", "NATIVE:java.1o|neither|NATIVE:ffm",
-        "NATIVE:java.io-x|neither|NATIVE:ffm", "NATIVE:javax|neither|NATIVE:ffm"})
+        "NATIVE:java.io-x|neither|NATIVE:ffm", "NATIVE:java.`a|neither|NATIVE:ffm", "NATIVE:java.a{|neither|NATIVE:ffm",
+        "NATIVE:java.@a|neither|NATIVE:ffm", "NATIVE:java.a[|neither|NATIVE:ffm", "NATIVE:java.a/b|neither|NATIVE:ffm", "NATIVE:java.a:b|neither|NATIVE:ffm", "NATIVE:javax|neither|NATIVE:ffm"})
     @Tag("K1-9")
     @Tag("K1-14")
     @Tag("J03")
@@ -142,5 +143,20 @@ class ResourceTest {
         } else {
             assertThat(Resource.normalise(text, "/r")).hasToString(canonical);
         }
+    }
+
+    @Test
+    @Tag("K1-7")
+    void resources_ofTwoSchemes_neitherCoverNorOverlapEachOther() {
+        for (Resource.Form form : Resource.Form.values()) {
+            for (Resource.Form other : Resource.Form.values()) {
+                Resource file = Resource.of("FILE", "/a", form);
+                Resource process = Resource.of("PROCESS", "/a", other);
+                assertThat(file.covers(process)).isFalse();
+                assertThat(file.overlaps(process)).isFalse();
+                assertThat(process.overlaps(file)).isFalse();
+            }
+        }
+        assertThat(Resource.parse("FILE", "/a/**")).isEqualTo(Resource.of("FILE", "/a", Resource.Form.SUBTREE));
     }
 }

@@ -94,4 +94,32 @@ class UrlSyntaxTest {
     void parse_withoutAPath_showsAnExampleOfItsScheme(String text, String example) {
         assertThatThrownBy(() -> Resource.parse(text)).hasMessageContaining(example);
     }
+
+    /** Where to look is counted from one, and what to write keeps all that was right. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "FILE:/w/a*|write FILE:/w/* for children or /** for all below, or \\* for a star in the name", "FILE:/a*|write FILE:/* for children",
+        "FILE:/w/x/*y/z|write FILE:/w/x/* for children", "FILE:/w/***|write FILE:/w/* for children", "FILE:/w/**/|write FILE:/w/**", "FILE:/w/*/|write FILE:/w/*",
+        "FILE:/w/**/a|not a whole last component", "FILE:/w/a*/|not a whole last component", "FILE:/w/*//|not a whole last component",
+        "URL:https://h/a*|each host by its name", "URL:https://h/*|each host by its name", "DB:a*|patterns are for FILE and URL only",
+        "ENV:=b|write the variable's name only: ENV:", "ENV:a=b=c|write the variable's name only: ENV:a", "FILE:./|write an absolute path, such as FILE:${workspace}"})
+    @Tag("K1-14")
+    @Tag("C18")
+    void parse_starOrSignElsewhere_saysWhatToWrite(String text, String remedy) {
+        assertThatThrownBy(() -> Resource.parse(text)).isInstanceOf(ResourceSyntaxException.class).hasMessageContaining(remedy);
+    }
+
+    @Test
+    @Tag("K1-14")
+    void parse_characterThatNoNameHolds_saysWhichAndWhere() {
+        assertThatThrownBy(() -> Resource.parse("FILE:/w/\u0007a")).hasMessageContaining("control character U+0007 at position 4");
+        assertThatThrownBy(() -> Resource.parse("FILE:\u009f")).hasMessageContaining("control character U+009f at position 1");
+        assertThatThrownBy(() -> Resource.parse("FILE:/w\u2029")).hasMessageContaining("control character U+2029 at position 3");
+        assertThatThrownBy(() -> Resource.parse("FILE:/w/\ud800")).hasMessageContaining("half a surrogate pair at position 4");
+        assertThatThrownBy(() -> Resource.parse("FILE:/w/\ud800a")).hasMessageContaining("half a surrogate pair at position 4");
+        assertThatThrownBy(() -> Resource.parse("FILE:\udc00a")).hasMessageContaining("half a surrogate pair at position 1");
+        assertThatThrownBy(() -> Resource.parse("FILE:/a\udc00")).hasMessageContaining("half a surrogate pair at position 3");
+        assertThat(Resource.parse("FILE:/w/\ud83d\ude00\u007e\u00a0").path()).hasSize(7);
+        assertThatThrownBy(() -> Resource.parse("FILE:/w/\ud83d\ude00\ude00")).hasMessageContaining("half a surrogate pair at position 6");
+    }
 }
