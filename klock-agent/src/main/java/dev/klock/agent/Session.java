@@ -238,6 +238,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += "\n  or say in its PROVIDES line what the program may touch: effects: [], for nothing";
+        } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.PROVIDES && denying == null) {
+            message += Messages.effects(resource);
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.CONSUMES && denying == null) {
             message += Messages.OWN_PROGRAM;
         }

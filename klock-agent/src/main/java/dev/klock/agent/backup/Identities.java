@@ -181,7 +181,8 @@ final class Identities {
                 twin = other;
             }
         }
-        return known ? twin : null;
+        // a descriptor that outlived its name may have changed it since, too; as long as not all of its names are gone, the number is its own
+        return twin != null && (known || hasNamesLeft(candidates, now)) ? twin : null;
     }
 
     /** The entry that {@code now}, found at {@code name}, was moved from, or null. */

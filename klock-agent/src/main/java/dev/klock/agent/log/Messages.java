@@ -44,10 +44,12 @@ public final class Messages {
         declared(text, declared);
         requested(text, requested);
         text.append("\n  to allow it, add to scope: - ");
-        Resource directory = isRandomName(resource) ? directoryOf(resource) : null;
+        boolean unwritable = hasControls(resource);
+        Resource directory = unwritable || isRandomName(resource) ? directoryOf(resource) : null;
         text.append(Escapes.yaml(attempted.name().concat(" ").concat((directory == null ? resource : directory).toString())));
         if (directory != null) {
-            text.append("\n  (the name looks random: /* stands for every name in that directory)");
+            text.append(unwritable ? "\n  (a manifest takes no control characters" : "\n  (the name looks random")
+                    .append(": /* stands for every name in that directory)");
         }
         if (!nearest.isEmpty()) {
             text.append("\n  nearest declared: ");
@@ -75,9 +77,30 @@ public final class Messages {
         return digits == RANDOM_DIGITS;
     }
 
+    /** Whether no manifest can name the file; its directory may be named. */
+    private static boolean hasControls(Resource resource) {
+        String path = resource.path();
+        if (!resource.scheme().equals("FILE") || resource.form() != Resource.Form.EXACT) {
+            return false;
+        }
+        for (int i = path.lastIndexOf('/') + 1; i < path.length(); i++) {
+            if (Character.isISOControl(path.charAt(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static Resource directoryOf(Resource file) {
         int slash = file.path().lastIndexOf('/');
         return slash <= 0 ? null : Resource.of("FILE", file.path().substring(0, slash), Resource.Form.CHILDREN);
+    }
+
+    /** Behind the message about a program that no line lets start: what such a line should say beside its name. */
+    public static String effects(Resource program) {
+        StringBuilder text = new StringBuilder("\n  if it is to change nothing: - {predicate: PROVIDES, resource: ");
+        Escapes.json(text, program.toString());
+        return text.append(", effects: []}\n  (without effects it is taken to change all of its working directory)").toString();
     }
 
     /** Why an access to klock's own home, manifest or jar is stopped in every mode. */

@@ -292,6 +292,21 @@ class BackupsTest {
         }
     }
 
+    @Test
+    void rollback_ofAFileChangedUnseen_afterOneOfItsNamesWent_bringsItBackUnderBoth() throws IOException {
+        Path one = file("h1", "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        work.write(one, "edited");
+        work.delete(one);
+        // by a descriptor of which klock knows no more than the name that is gone
+        Files.writeString(two, "edited once more, and longer");
+        work.append(two, " and once more");
+        RollbackReport report = backups.rollback();
+        assertThat(one).as(report.toString()).hasContent("before");
+        assertThat(two).as(report.toString()).hasContent("before");
+        assertThat(inode(one)).isEqualTo(inode(two));
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void rollback_ofAMappedFileWhoseOtherNameIsGone_bringsBackOneFile_alsoWhenItIsRunAgain(boolean crash) throws IOException {

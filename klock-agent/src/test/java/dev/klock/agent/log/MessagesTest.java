@@ -87,6 +87,10 @@ class MessagesTest {
     void violation_ofAHostileName_staysInItsLineAndCanBePasted() {
         String message = Messages.violation(Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/a\\nb: \\*\\u001b but declared nothing.",
-                "  to allow it, add to scope: - \"MUTATES FILE:/w/a\\nb: \\\\*\\u001b\"");
+                "  to allow it, add to scope: - MUTATES FILE:/w/*",
+                "  (a manifest takes no control characters: /* stands for every name in that directory)");
+        message = Messages.violation(Predicate.MUTATES, Resource.file("/w/b: *"), null, 0, null, List.of(), null);
+        assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/b: \\* but declared nothing.",
+                "  to allow it, add to scope: - \"MUTATES FILE:/w/b: \\\\*\"");
     }
 }
