@@ -197,7 +197,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         Resource resource = resource(denial);
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
         if (decision == Decision.WARN && launch.options().amend() && leases.amend(denial.predicate(), resource)) {
-            record(denial, resource, Decision.ALLOW, "lease");
+            record(denial, resource, Decision.ALLOW, Event.LEASE);
             return false;
         }
         record(denial, resource, decision, decidedBy(denial.decision()));

@@ -734,7 +734,7 @@ final class ManifestParse {
         }
         String problem = e.getMessage();
         if (e instanceof JsonProcessingException) {
-            problem = ((JsonProcessingException) e).getOriginalMessage();
+            problem = ((JsonProcessingException) e).getOriginalMessage().replaceAll("\\[Source: [^;]*; line: (\\d+), column: (\\d+)\\]", "line $1, column $2");
             JsonLocation at = ((JsonProcessingException) e).getLocation();
             if (at != null && at.getLineNr() > 0) {
                 line = at.getLineNr();

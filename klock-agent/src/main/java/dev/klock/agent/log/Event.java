@@ -21,6 +21,8 @@ import dev.klock.resource.Resource;
  */
 public record Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
         Decision decision, String decidedBy, String caller, long count, String note) {
+    /** {@link #decidedBy} of what a lease allows that was added to the manifest's. */
+    public static final String LEASE = "lease";
 
     /** {@code count} accesses of which no more is to be known. */
     public Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,

@@ -192,6 +192,9 @@ public final class Messages {
         if (log.count(Decision.WARN) > 0) {
             line.append(", ").append(log.count(Decision.WARN)).append(" warned");
         }
+        if (log.amended() > 0) {
+            line.append(", ").append(log.amended()).append(" allowed by added leases");
+        }
         if (log.count(Decision.LEARN) > 0) {
             line.append(", ").append(log.count(Decision.LEARN)).append(" learnt");
         }

@@ -68,6 +68,7 @@ public final class VerificationLog {
     private final Map<Fold, Fold> pending = new LinkedHashMap<>();
     private final StringBuilder text = new StringBuilder(4096);
     private final long[] decisions = new long[Decision.values().length];
+    private long amended;
     private OutputStream out;
     private long fileBytes;
     private int part;
@@ -149,6 +150,9 @@ public final class VerificationLog {
             return;
         }
         decisions[event.decision().ordinal()] += event.count();
+        if (Event.LEASE.equals(event.decidedBy())) {
+            amended += event.count();
+        }
         Fold probe = new Fold(event);
         Fold fold = pending.get(probe);
         if (fold != null && fold.count > 0) {
@@ -204,6 +208,11 @@ public final class VerificationLog {
     /** How many accesses were decided so. */
     public synchronized long count(Decision decision) {
         return decisions[decision.ordinal()];
+    }
+
+    /** How many of them were allowed by a lease that was added to the manifest's (K6-3). */
+    public synchronized long amended() {
+        return amended;
     }
 
     /** The first file. */

@@ -99,6 +99,21 @@ class ModesTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-3")
+    void permissive_thatMayAmend_takesLeasesForWhatIsNotDeclared_andCountsThem(Jdk jdk, @TempDir Path other) {
+        Workspace bare = Workspace.in(other);
+        Outcome plain = bare.bare(jdk, STRAYING).run();
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = workspace.watched(jdk, "mode=permissive,amend=true", STRAYING).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(plain.exit());
+        assertThat(outcome.out()).isEqualTo(plain.out());
+        assertThat(workspace.tree().visible()).isEqualTo(bare.tree().visible());
+        assertThat(outcome.err()).as(outcome.toString()).doesNotContain("attempted").contains(" allowed by added leases;");
+        assertThat(outcome.log().decided("warn")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     void strict_whatTheSystemRefused_isOverWhenTheSessionEnds(Jdk jdk) throws IOException {
         Path root = Files.createDirectory(directory.toRealPath().resolve("w"));
         Path home = Files.createDirectory(directory.toRealPath().resolve("home"));
