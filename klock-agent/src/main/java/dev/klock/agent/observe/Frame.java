@@ -38,8 +38,6 @@ final class Frame {
     boolean marked;
     /** And alone among them. */
     boolean alone;
-    /** By the time it was counted, where names lead may have changed since {@link #epoch}. */
-    boolean turned;
     /** Counted among the changes of links under way. */
     boolean counted;
     /** An image was made and waited for, so that what the names lead to must be looked at again. */
@@ -72,7 +70,6 @@ final class Frame {
         checked = false;
         marked = false;
         alone = false;
-        turned = false;
         counted = false;
         waited = false;
         nameA = null;

@@ -118,6 +118,11 @@ final class Judge {
     }
 
     /** Operations between their decision and their end, on any thread. */
+    /** See {@link Mutations#moves}. */
+    int moves() {
+        return mutations.moves();
+    }
+
     int inMutation() {
         return mutations.count();
     }
@@ -626,8 +631,6 @@ final class Judge {
             mutations.begin();
         }
         f.marked = true;
-        // what a directory that was moved in between had to do with the name is looked at anew
-        f.turned = f.epoch != resolver.epoch();
         if (f.links) {
             changing.incrementAndGet();
             f.counted = true;

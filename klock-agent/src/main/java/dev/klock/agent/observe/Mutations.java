@@ -16,9 +16,16 @@ final class Mutations {
 
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicBoolean moving = new AtomicBoolean();
+    /** Changed by who is alone only. */
+    private volatile int moves;
 
     int count() {
         return count.get();
+    }
+
+    /** How many directories have been moved: a name that was looked up before the last may lead elsewhere by now. */
+    int moves() {
+        return moves;
     }
 
     /** An operation begins. */
@@ -59,6 +66,7 @@ final class Mutations {
 
     void end(boolean alone) {
         if (alone) {
+            moves++;
             moving.set(false);
         }
         count.decrementAndGet();

@@ -730,14 +730,17 @@ public final class Observer implements Hooks {
             return;
         }
         work.nowNs = 0;
+        int moves = judge.moves();
         Target target = name != null ? findNow(work, name, follow) : find(work, dirFd, bytes, follow);
         f.nowNs = work.nowNs;
         for (int n = 0; ; n++) {
             f.nameA = led(work, f, dirFd, name, bytes);
             f.followA = follow;
             judge.change(work, f, target, arg, name, bytes);
-            Target now = f.waited || f.turned ? findAgain(work, target, dirFd, name, bytes, follow) : target;
-            if (now == target && (!f.turned || n == LOOKS)) {
+            boolean moved = f.marked && moves != judge.moves();
+            moves = judge.moves();
+            Target now = f.waited || moved ? findAgain(work, target, dirFd, name, bytes, follow) : target;
+            if (now == target && (!moved || n == LOOKS)) {
                 return;
             }
             again(work, f, n);
@@ -750,14 +753,15 @@ public final class Observer implements Hooks {
         String shownFrom = from != null ? from : Judge.text(fromBytes);
         String shownTo = to != null ? to : Judge.text(toBytes);
         for (int n = 0; ; n++) {
+            int moves = judge.moves();
             Target a = from != null ? findNow(work, from, false) : find(work, fromFd, fromBytes, false);
             f.nameA = led(work, f, fromFd, from, fromBytes);
             Target b = to != null ? findNow(work, to, false) : find(work, toFd, toBytes, false);
             f.nameB = led(work, f, toFd, to, toBytes);
             judge.pair(work, f, a, b, shownFrom, shownTo);
-            boolean looked = f.waited || f.turned;
-            if (!looked || findAgain(work, a, fromFd, from, fromBytes, false) == a && findAgain(work, b, toFd, to, toBytes, false) == b
-                    && (!f.turned || n == LOOKS)) {
+            boolean moved = f.marked && moves != judge.moves();
+            if (!f.waited && !moved || findAgain(work, a, fromFd, from, fromBytes, false) == a && findAgain(work, b, toFd, to, toBytes, false) == b
+                    && (!moved || n == LOOKS)) {
                 return;
             }
             again(work, f, n);

@@ -7,6 +7,7 @@ import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.subject.Busy;
+import dev.klock.sandbox.subject.Movers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
@@ -118,6 +119,25 @@ class StrictTest {
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
         assertThat(outcome.err()).doesNotContain("has not ended");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void violation_afterThreadsHaveMovedDirectoriesOverEachOther_allIsPutBack(Jdk jdk) throws Exception {
+        for (int seed = 0; seed < 3 * Child.SCALE; seed++) {
+            Workspace workspace = Workspace.in(Files.createDirectory(directory.resolve("seed" + seed)));
+            Path out = workspace.root().resolve("w/out");
+            for (String below : new String[] {"a1/b1/c1", "a1/b2", "a2/b1", "a2/b2/c1"}) {
+                Files.createDirectories(out.resolve(below));
+                Files.writeString(out.resolve(below).resolve("f"), "first of " + below);
+                Files.writeString(out.resolve(below).resolveSibling("g"), "first beside " + below);
+            }
+            String before = workspace.tree().visible();
+            Outcome outcome = workspace.watched(jdk, "").main(Movers.class, out.toString(), workspace.root().resolve("w/x").toString(), "" + seed)
+                    .run();
+            assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+            assertThat(workspace.tree().visible()).as("seed %d: %s", seed, outcome).isEqualTo(before);
+        }
     }
 
     @ParameterizedTest
