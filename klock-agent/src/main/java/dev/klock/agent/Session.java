@@ -351,7 +351,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             observer.enter();
             try {
                 if ((images.openToChildren() > 0 || surroundings.isOpen()) && Children.any()) {
-                    Stderr.warn("a child of the program is still running; what it changes from here on is not covered");
+                    Stderr.warn("a child of the program is still running: " + Children.named() + "; what it changes from here on is not covered");
                 }
                 childrenOver(Integer.MAX_VALUE);
                 surroundings.over();
