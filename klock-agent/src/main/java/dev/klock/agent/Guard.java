@@ -54,13 +54,19 @@ final class Guard extends Thread {
         }
     }
 
+    /** The program may interrupt threads that it does not know; a file channel would close, in the middle of a rollback. */
+    @Override
+    public void interrupt() {
+        return;
+    }
+
     private void rest() {
         synchronized (lock) {
             if (!session.isStopping()) {
                 try {
                     lock.wait(TICK_MS);
                 } catch (InterruptedException e) {
-                    // the program interrupts threads it does not know; the guard goes on
+                    // nobody can; the guard goes on
                 }
             }
         }

@@ -542,8 +542,7 @@ final class Rollback {
         Thread[] helpers = new Thread[Math.min(HELPERS, batch.size() / 4)];
         for (int i = 0; i < helpers.length; i++) {
             try {
-                Thread helper = new Thread(null, force, "klock-rollback-" + i, 1 << 18, false);
-                helper.setDaemon(true);
+                Thread helper = new Helper(force, i);
                 helper.start();
                 helpers[i] = helper;
             } catch (OutOfMemoryError noThread) {
@@ -588,6 +587,19 @@ final class Rollback {
         }
         if (!again.isEmpty()) {
             settle();
+        }
+    }
+
+    /** Not to be interrupted by a program that interrupts every thread: a file channel would close under it. */
+    private static final class Helper extends Thread {
+        Helper(Runnable task, int number) {
+            super(null, task, "klock-rollback-" + number, 1 << 18, false);
+            setDaemon(true);
+        }
+
+        @Override
+        public void interrupt() {
+            return;
         }
     }
 

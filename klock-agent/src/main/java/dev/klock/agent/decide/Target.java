@@ -50,6 +50,7 @@ public final class Target {
     private volatile int state;
     private volatile int causes;
     private volatile int denials;
+    private volatile boolean blocks;
     private byte[] bytes;
 
     /** @param baseline what the JVM's own reads allow, @param forbidden what klock's own safety forbids: masks of {@link Predicate#bit()} */
@@ -103,6 +104,18 @@ public final class Target {
     /** {@code FILE:/w/out/a}, fit for a message. */
     public String shown() {
         return scheme + ':' + Names.shown(path());
+    }
+
+    /** Whether it was a pipe or a terminal when it was last looked at, whose open may wait for others. */
+    public boolean mayBlock() {
+        return blocks;
+    }
+
+    /** See {@link #mayBlock()}. */
+    public void mayBlock(boolean now) {
+        if (blocks != now) {
+            blocks = now;
+        }
     }
 
     /** What may be done with it as it is now, as a mask of {@link Predicate#bit()}. */

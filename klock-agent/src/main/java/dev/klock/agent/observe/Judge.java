@@ -50,6 +50,8 @@ final class Judge {
     private static final int RANDOM_WRITE = 2;
 
     private static final int S_IFMT = 0170000;
+    private static final int S_IFIFO = 0010000;
+    private static final int S_IFCHR = 0020000;
     private static final int S_IFDIR = 0040000;
     private static final int S_IFLNK = 0120000;
 
@@ -342,7 +344,9 @@ final class Judge {
         boolean absent = false;
         int predicate = MUTATES;
         if (first || exclusive || target.isGone() || (allowed & both) != both) {
-            absent = mode(target) == 0;
+            int mode = mode(target);
+            absent = mode == 0;
+            target.mayBlock((mode & S_IFMT) == S_IFIFO || (mode & S_IFMT) == S_IFCHR);
             if (absent ? !creates : exclusive) {
                 withoutEffect(work, f, target, absent ? MUTATES : PROVIDES, requested(name, bytes));
                 return;
@@ -368,6 +372,11 @@ final class Judge {
         f.checked = first || work.linked || changing.get() != 0;
         mark(work, f);
         image(f, target);
+        if (target.mayBlock() && f.marked) {
+            // until somebody reads there, which nobody is to wait for
+            mutations.end(false);
+            f.marked = false;
+        }
     }
 
     /** Decides on bringing {@code target} into being; false if it exists, so that nothing will happen. The frame's A or, for a pair, B. */
@@ -820,9 +829,18 @@ final class Judge {
     }
 
     /** The descriptor of a file that was opened for writing on {@code target} is about to be closed. */
-    void closing(Target target, int fd) {
-        descriptors.closed(fd);
-        images.left(target.bytes(), fd);
+    void closing(int fd) {
+        // a directory that is moved meanwhile gives the descriptor's file another name
+        mutations.begin();
+        try {
+            Target target = descriptors.get(fd);
+            if (target != null) {
+                descriptors.closed(fd);
+                images.left(target.bytes(), fd);
+            }
+        } finally {
+            mutations.end(false);
+        }
     }
 
     /**

@@ -11,13 +11,17 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Mutations {
     private static final long LONGEST_WAIT_NS = 2_000_000_000L;
+    /** The same after a wait in vain: whatever is under way for so long may be for longer. */
+    private static final long SHORT_WAIT_NS = 10_000_000;
     private static final long PAUSE_NS = 50_000;
     private static final int SPINS = 200;
 
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicBoolean moving = new AtomicBoolean();
-    /** Changed by who is alone only. */
+    /** Changed by who is alone only, as the next. */
     private volatile int moves;
+    /** The last move has not been alone after all. */
+    private volatile boolean inVain;
 
     int count() {
         return count.get();
@@ -58,8 +62,12 @@ final class Mutations {
             alone = moving.compareAndSet(false, true);
         }
         count.incrementAndGet();
-        for (int n = 0; alone && count.get() > own + 1 && System.nanoTime() - deadline < 0; n++) {
-            pause(n);
+        if (alone) {
+            deadline = System.nanoTime() + (inVain ? SHORT_WAIT_NS : LONGEST_WAIT_NS);
+            for (int n = 0; count.get() > own + 1 && System.nanoTime() - deadline < 0; n++) {
+                pause(n);
+            }
+            inVain = count.get() > own + 1;
         }
         return alone;
     }

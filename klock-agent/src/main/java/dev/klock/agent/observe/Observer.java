@@ -647,7 +647,7 @@ public final class Observer implements Hooks {
         }
         work.depth = 1;
         try {
-            judge.closing(target, fd);
+            judge.closing(fd);
         } catch (RuntimeException e) {
             verdicts.failed(Op.of(op), e);
         } finally {

@@ -7,6 +7,7 @@ import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.subject.Busy;
+import dev.klock.sandbox.subject.Interrupts;
 import dev.klock.sandbox.subject.Movers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -138,6 +139,17 @@ class StrictTest {
             assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
             assertThat(workspace.tree().visible()).as("seed %d: %s", seed, outcome).isEqualTo(before);
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void violation_ofAProgramThatInterruptsEveryThread_allIsPutBack(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        String before = workspace.tree().visible();
+        String w = workspace.root().resolve("w").toString();
+        Outcome outcome = workspace.watched(jdk, "").main(Interrupts.class, w + "/out", w + "/x").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
     }
 
     @ParameterizedTest
