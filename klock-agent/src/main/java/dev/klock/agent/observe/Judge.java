@@ -630,16 +630,33 @@ final class Judge {
     }
 
     /** From here until {@link #end} an abort waits for this thread; so the look at the session comes after. */
+    /**
+     * Counts a fresh frame among the operations under way before its names are looked up, so that no directory can be moved in between: for
+     * one to which that has happened. {@code tree}: it will move a directory itself.
+     */
+    void hold(Work work, Frame f, boolean tree) {
+        count(work, f, tree);
+    }
+
+    private void count(Work work, Frame f, boolean tree) {
+        if (f.marked && tree && !f.alone) {
+            mutations.end(false);
+            f.marked = false;
+        }
+        if (!f.marked) {
+            f.alone = tree && mutations.beginAlone(work.marked());
+            if (!tree) {
+                mutations.begin();
+            }
+            f.marked = true;
+        }
+    }
+
     private void mark(Work work, Frame f) {
         if (verdicts.ended()) {
             throw over();
         }
-        if (f.tree) {
-            f.alone = mutations.beginAlone(work.marked());
-        } else {
-            mutations.begin();
-        }
-        f.marked = true;
+        count(work, f, f.tree);
         if (f.links) {
             changing.incrementAndGet();
             f.counted = true;

@@ -1,13 +1,15 @@
 package dev.klock.agent.observe;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Counts the operations that are changing something, and lets one that moves a whole directory be alone among them: it changes the names of
  * everything below, so what others do there meanwhile would be put down to names that lead elsewhere by then. Nothing waits for ever, since
- * an operation may (an open of a pipe that nobody reads): after that it goes on as if it were alone.
+ * an operation may: after that it goes on as if it were alone. Safe for virtual threads; nothing is locked while an operation runs but by
+ * who moves a directory.
  */
 final class Mutations {
     private static final long LONGEST_WAIT_NS = 2_000_000_000L;
@@ -17,8 +19,10 @@ final class Mutations {
     private static final int SPINS = 200;
 
     private final AtomicInteger count = new AtomicInteger();
-    private final AtomicBoolean moving = new AtomicBoolean();
-    /** Changed by who is alone only, as the next. */
+    /** Held by who moves a directory; those that wait for it are served in turn. */
+    private final ReentrantLock turn = new ReentrantLock(true);
+    private volatile boolean moving;
+    /** Changed by who holds the turn only, as the next. */
     private volatile int moves;
     /** The last move has not been alone after all. */
     private volatile boolean inVain;
@@ -35,17 +39,15 @@ final class Mutations {
     /** An operation begins. */
     void begin() {
         count.incrementAndGet();
-        if (!moving.get()) {
+        if (!moving || turn.isHeldByCurrentThread()) {
             return;
         }
-        long deadline = System.nanoTime() + LONGEST_WAIT_NS;
-        do {
-            count.decrementAndGet();
-            for (int n = 0; moving.get() && System.nanoTime() - deadline < 0; n++) {
-                pause(n);
-            }
-            count.incrementAndGet();
-        } while (moving.get() && System.nanoTime() - deadline < 0);
+        count.decrementAndGet();
+        boolean mine = await();
+        count.incrementAndGet();
+        if (mine) {
+            turn.unlock();
+        }
     }
 
     /**
@@ -55,29 +57,48 @@ final class Mutations {
      * @return whether {@link #end} is owed that it was alone
      */
     boolean beginAlone(int own) {
-        long deadline = System.nanoTime() + LONGEST_WAIT_NS;
-        boolean alone = moving.compareAndSet(false, true);
-        for (int n = 0; !alone && System.nanoTime() - deadline < 0; n++) {
-            pause(n);
-            alone = moving.compareAndSet(false, true);
+        boolean mine = await();
+        if (mine) {
+            moving = true;
         }
         count.incrementAndGet();
-        if (alone) {
-            deadline = System.nanoTime() + (inVain ? SHORT_WAIT_NS : LONGEST_WAIT_NS);
+        if (mine) {
+            long deadline = System.nanoTime() + (inVain ? SHORT_WAIT_NS : LONGEST_WAIT_NS);
             for (int n = 0; count.get() > own + 1 && System.nanoTime() - deadline < 0; n++) {
                 pause(n);
             }
             inVain = count.get() > own + 1;
         }
-        return alone;
+        return mine;
     }
 
+    /** @param alone what {@link #beginAlone} has answered; then by the same thread */
     void end(boolean alone) {
+        count.decrementAndGet();
         if (alone) {
             moves++;
-            moving.set(false);
+            moving = turn.getHoldCount() > 1;
+            turn.unlock();
         }
-        count.decrementAndGet();
+    }
+
+    /** Waits for the turn, whatever interrupts there are, which stay; false if it did not come in time. */
+    private boolean await() {
+        long deadline = System.nanoTime() + LONGEST_WAIT_NS;
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return turn.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private static void pause(int n) {

@@ -744,6 +744,11 @@ public final class Observer implements Hooks {
                 return;
             }
             again(work, f, n);
+            if (moved) {
+                judge.hold(work, f, false);
+                now = name != null ? findNow(work, name, follow) : find(work, dirFd, bytes, follow);
+                moves = judge.moves();
+            }
             target = now;
         }
     }
@@ -764,7 +769,11 @@ public final class Observer implements Hooks {
                     && (!moved || n == LOOKS)) {
                 return;
             }
+            boolean tree = f.tree;
             again(work, f, n);
+            if (moved) {
+                judge.hold(work, f, tree);
+            }
         }
     }
 
