@@ -28,6 +28,7 @@ import dev.klock.manifest.Line;
 import dev.klock.manifest.Scope;
 import dev.klock.resource.Resource;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -198,6 +199,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
         if (decision == Decision.WARN && launch.options().amend() && leases.amend(denial.predicate(), resource)) {
             record(denial, resource, Decision.ALLOW, Event.LEASE);
+            denials.count(agentId, denial.predicate(), resource, explain(denial) + "\n  it has a lease now, since amend is true", true);
             return false;
         }
         record(denial, resource, decision, decidedBy(denial.decision()));
@@ -237,7 +239,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                 near, launch.manifest() == null ? null : launch.manifest().file());
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
-            message += "\n  or say in its PROVIDES line what the program may touch: effects: [], for nothing";
+            message += Messages.NO_EFFECTS;
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.PROVIDES && denying == null) {
             message += Messages.effects(resource);
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.CONSUMES && denying == null) {
@@ -255,7 +257,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             return mode.denies();
         }
         if (mode.denies() || unsavedSaid.compareAndSet(false, true)) {
-            Stderr.error("the image of " + access.resource() + " could not be made before it changes: " + cause.getMessage()
+            Stderr.error("the image of " + access.resource() + " could not be made before it changes: "
+                    + (cause instanceof AccessDeniedException ? "permission denied" : cause.getMessage())
                     + (mode.denies() ? "; the change is refused" : "; it cannot be undone (said once: others may follow)"));
         }
         return mode.denies();
@@ -523,6 +526,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         denials.sayRepeats(!mode.denies());
         for (int i = 0; i < notBack.size(); i++) {
             Stderr.error("not rolled back: " + notBack.get(i));
+        }
+        List<RollbackReport.Entry> displaced = report == null ? List.of() : report.displaced();
+        if (!displaced.isEmpty()) {
+            Stderr.announce("what was there of " + displaced.size() + (displaced.size() == 1 ? " file" : " files")
+                    + ", and may be somebody else's, is in " + displaced.get(0).aside().getParent());
         }
         Summary summary = new Summary(end, code, declared, usedLines, unused, violations, back, conflicts, new ArrayList<>(unmonitored));
         log.close(summary);

@@ -9,8 +9,8 @@ import dev.klock.agent.log.Messages;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Variables;
 import dev.klock.resource.Resource;
-import dev.klock.resource.ResourceSyntaxException;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Locale;
@@ -27,7 +27,7 @@ final class Check extends Verb {
     @Parameters(index = "0", paramLabel = "PREDICATE", description = "PROVIDES, CONSUMES, MUTATES, DELETES, DEPENDS_ON or RENAMES.")
     private String predicate;
 
-    @Parameters(index = "1", paramLabel = "RESOURCE", description = "Such as FILE:/etc/hosts, src/Main.java or PROCESS:/usr/bin/git.")
+    @Parameters(index = "1", paramLabel = "RESOURCE", description = "Such as FILE:/etc/hosts, src/Main.java, PROCESS:/usr/bin/git or 'FILE:${workspace}/src/**'.")
     private String resource;
 
     @Option(names = {"-m", "--manifest"}, paramLabel = "MANIFEST", description = "The manifest; by default the one a launch from here would find.")
@@ -43,9 +43,9 @@ final class Check extends Verb {
     @Override
     public Integer call() throws UsageException, IOException {
         Predicate asked = predicate();
-        Resource about = resource();
         Given given = new Given(Given.argument(file, null, null), environment);
         Manifest manifest = given.manifest();
+        Resource about = resource(new LaunchVariables(environment, given.manifestFile.getAbsoluteFile().getParentFile()));
         Judge.Answer answer = new Judge(given, manifest, environment).decide(asked, about);
         if (json) {
             printJson(generator -> write(generator, asked, manifest, answer));
@@ -53,8 +53,11 @@ final class Check extends Verb {
             terminal.out.println(terminal.good("allowed") + " by " + Escapes.line(reason(manifest, answer)));
         } else {
             terminal.out.println(terminal.bad("not allowed"));
-            terminal.out.println(answer.by == Judge.By.PROTECTED ? Messages.ownFile(asked, answer.resource)
-                    : Messages.violation(asked, answer.resource, null, answer.declared, answer.line, answer.nearest, manifest.file()));
+            String why = answer.by == Judge.By.PROTECTED ? Messages.ownFile(asked, answer.resource)
+                    : Messages.violation(answer.predicate, answer.resource, null, answer.declared, answer.line, answer.nearest, manifest.file());
+            boolean process = answer.resource.scheme().equals("PROCESS");
+            terminal.out.println(about.scheme().equals("PROCESS") && !process ? why + Messages.NO_EFFECTS
+                    : process && asked == Predicate.PROVIDES && answer.by == Judge.By.NOTHING ? why + Messages.effects(answer.resource) : why);
         }
         return answer.allowed() ? ExitCode.OK : ExitCode.VIOLATIONS;
     }
@@ -67,14 +70,15 @@ final class Check extends Verb {
         }
     }
 
-    private Resource resource() throws UsageException {
+    private Resource resource(LaunchVariables variables) throws UsageException {
         try {
-            String program = resource.startsWith(PROCESS) ? resource.substring(PROCESS.length()) : "";
+            String text = Variables.expand(resource, variables);
+            String program = text.startsWith(PROCESS) ? text.substring(PROCESS.length()) : "";
             boolean bare = !program.isEmpty() && program.indexOf('/') < 0 && program.indexOf('*') < 0;
             // as in a manifest: what PATH finds
-            String found = bare ? new LaunchVariables(environment, null).find(program) : null;
-            return Resource.normalise(found == null ? resource : PROCESS + found, environment.workingDirectory());
-        } catch (ResourceSyntaxException e) {
+            String found = bare ? variables.find(program) : null;
+            return Resource.normalise(found == null ? text : PROCESS + found, environment.workingDirectory());
+        } catch (IllegalArgumentException e) {
             throw new UsageException(e.getMessage());
         }
     }
@@ -93,7 +97,7 @@ final class Check extends Verb {
     private static void write(JsonGenerator json, Predicate asked, Manifest manifest, Judge.Answer answer) throws IOException {
         json.writeStartObject();
         json.writeBooleanField("allowed", answer.allowed());
-        json.writeStringField("predicate", asked.name());
+        json.writeStringField("predicate", answer.predicate.name());
         json.writeStringField("resource", answer.resource.toString());
         json.writeStringField("manifest", manifest.file());
         json.writeStringField("decided_by", answer.line != null ? manifest.file() + ":" + answer.line.line()

@@ -42,6 +42,8 @@ final class Judge {
     /** What was decided about a triple. */
     static final class Answer {
         final By by;
+        /** Of what was decided: what was asked, or what a program without {@code effects:} is taken to do as well (K6-7). */
+        final Predicate predicate;
         /** The line of the scope or of the deny list that decides, null if none does. */
         final Line line;
         /** On what, resolved. */
@@ -51,8 +53,9 @@ final class Judge {
         /** The nearest lines of the scope; empty if it is allowed. */
         final List<Line> nearest;
 
-        private Answer(By by, Line line, Resource resource, int declared, List<Line> nearest) {
+        private Answer(By by, Predicate predicate, Line line, Resource resource, int declared, List<Line> nearest) {
             this.by = by;
+            this.predicate = predicate;
             this.line = line;
             this.resource = resource;
             this.declared = declared;
@@ -67,6 +70,7 @@ final class Judge {
     private static final int NEAREST = 3;
 
     private final Manifest manifest;
+    private final String workingDirectory;
     private final Resolver resolver;
     private final Scope scope;
     private final Targets targets;
@@ -74,6 +78,7 @@ final class Judge {
 
     Judge(Given given, Manifest manifest, LaunchEnvironment environment) {
         this.manifest = manifest;
+        workingDirectory = environment.workingDirectory();
         resolver = new Resolver(new NioFiles(environment.workingDirectory()));
         scope = DeclaredScope.of(manifest, resolver);
         own = new Own(real(given.home.getPath()), real(given.manifestFile.getPath()));
@@ -96,10 +101,10 @@ final class Judge {
         }
         String scheme = asked.scheme();
         if (scheme.equals("ENV")) {
-            return answer(targets.other(scheme, asked.path()).decide(predicate), asked);
+            return answer(predicate, targets.other(scheme, asked.path()).decide(predicate), asked);
         }
         if (!scheme.equals("FILE") && !scheme.equals("PROCESS")) {
-            return answer(scope.decide(predicate, scheme, asked.path(), false), asked);
+            return answer(predicate, scope.decide(predicate, scheme, asked.path(), false), asked);
         }
         // removing or renaming a link is about the link
         boolean follow = predicate != Predicate.DELETES && predicate != Predicate.RENAMES;
@@ -112,29 +117,45 @@ final class Judge {
         if (asked.form() == Resource.Form.SUBTREE) {
             boolean changes = predicate != Predicate.CONSUMES && predicate != Predicate.DEPENDS_ON;
             boolean ours = changes && own.within(real) != null || (own.forbidden(real) & predicate.bit()) != 0;
-            return answer(ours ? Target.PROTECTED : scope.decideTree(predicate, resource.path(), false), resource);
+            return answer(predicate, ours ? Target.PROTECTED : scope.decideTree(predicate, resource.path(), false), resource);
         }
         Target target = scheme.equals("FILE") ? targets.file(real) : targets.process(real);
-        return answer(target.decide(predicate), resource);
+        Answer answer = answer(predicate, target.decide(predicate), resource);
+        Answer missing = answer.allowed() && answer.line != null ? missingForEffects(answer.line) : null;
+        return missing == null ? answer : missing;
     }
 
-    private Answer answer(int decision, Resource resource) {
+    /**
+     * What else a program started here needs whose line does not say what it may touch: it is taken to change all of its working directory
+     * (K6-7). Null if it needs nothing else, or that is allowed.
+     */
+    Answer missingForEffects(Line line) {
+        if (line.predicate() != Predicate.PROVIDES || !line.resource().scheme().equals("PROCESS") || line.effects() != null) {
+            return null;
+        }
+        String here = real(workingDirectory);
+        Answer all = answer(Predicate.MUTATES, scope.decideTree(Predicate.MUTATES, Names.text(here), false),
+                Resource.of("FILE", Names.text(here), Resource.Form.SUBTREE));
+        return all.allowed() ? null : all;
+    }
+
+    private Answer answer(Predicate predicate, int decision, Resource resource) {
         if (decision == Target.BASELINE) {
-            return new Answer(By.BASELINE, null, resource, 0, List.of());
+            return new Answer(By.BASELINE, predicate, null, resource, 0, List.of());
         }
         if (decision == Target.PROTECTED) {
-            return new Answer(By.PROTECTED, null, resource, 0, List.of());
+            return new Answer(By.PROTECTED, predicate, null, resource, 0, List.of());
         }
         if (Scope.isAllowed(decision)) {
-            return decision == Scope.ANCESTOR ? new Answer(By.ANCESTOR, null, resource, 0, List.of())
-                    : new Answer(By.SCOPE, manifest.scope().get(decision), resource, 0, List.of());
+            return decision == Scope.ANCESTOR ? new Answer(By.ANCESTOR, predicate, null, resource, 0, List.of())
+                    : new Answer(By.SCOPE, predicate, manifest.scope().get(decision), resource, 0, List.of());
         }
         List<Line> nearest = new ArrayList<>();
         for (int index : scope.nearest(resource.scheme(), resource.path(), NEAREST)) {
             nearest.add(manifest.scope().get(index));
         }
         int declared = scope.declaredPredicates(resource.scheme(), resource.path());
-        return Scope.isDenied(decision) ? new Answer(By.DENY, manifest.deny().get(Scope.denyLine(decision)), resource, declared, nearest)
-                : new Answer(By.NOTHING, null, resource, declared, nearest);
+        return Scope.isDenied(decision) ? new Answer(By.DENY, predicate, manifest.deny().get(Scope.denyLine(decision)), resource, declared, nearest)
+                : new Answer(By.NOTHING, predicate, null, resource, declared, nearest);
     }
 }

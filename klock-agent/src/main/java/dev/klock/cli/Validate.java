@@ -47,15 +47,24 @@ final class Validate extends Verb {
                 failed.add(test);
             }
         }
+        List<String> warnings = new ArrayList<>(manifest.warnings());
+        for (Line line : manifest.scope()) {
+            Judge.Answer missing = judge.missingForEffects(line);
+            if (missing != null) {
+                warnings.add(manifest.file() + ":" + line.line() + ":" + line.column() + ": " + line + " does not say what the program may touch, so"
+                        + " to start it here " + missing.predicate + " " + missing.resource + " is needed, which no line allows;"
+                        + " effects: [] says that it changes nothing");
+            }
+        }
         if (json) {
-            printJson(generator -> write(generator, manifest, failed));
+            printJson(generator -> write(generator, manifest, warnings, failed));
         } else {
-            print(manifest, failed, firstFailedDeny);
+            print(manifest, warnings, failed, firstFailedDeny);
         }
         return failed.isEmpty() ? ExitCode.OK : ExitCode.USAGE;
     }
 
-    private void print(Manifest manifest, List<Line> failed, int firstFailedDeny) {
+    private void print(Manifest manifest, List<String> warnings, List<Line> failed, int firstFailedDeny) {
         terminal.line(manifest.file() + ": agent " + manifest.agentId() + ", session "
                 + (manifest.sessionId() == null ? "generated for each run" : manifest.sessionId()));
         print("scope", manifest.scope());
@@ -67,7 +76,7 @@ final class Validate extends Verb {
                 terminal.line("  " + setting.key() + ": " + setting.value());
             }
         }
-        for (String warning : manifest.warnings()) {
+        for (String warning : warnings) {
             terminal.complain("warning: " + warning);
         }
         for (int i = 0; i < failed.size(); i++) {
@@ -111,7 +120,7 @@ final class Validate extends Verb {
         }
     }
 
-    private static void write(JsonGenerator json, Manifest manifest, List<Line> failed) throws IOException {
+    private static void write(JsonGenerator json, Manifest manifest, List<String> warnings, List<Line> failed) throws IOException {
         json.writeStartObject();
         json.writeStringField("file", manifest.file());
         json.writeBooleanField("valid", failed.isEmpty());
@@ -131,7 +140,7 @@ final class Validate extends Verb {
         json.writeNumberField("tests", manifest.testAllows().size() + manifest.testDenies().size());
         lines(json, "failed_tests", failed);
         json.writeArrayFieldStart("warnings");
-        for (String warning : manifest.warnings()) {
+        for (String warning : warnings) {
             json.writeString(warning);
         }
         json.writeEndArray();

@@ -208,6 +208,29 @@ class MainTest {
     }
 
     @Test
+    @Tag("K6-7")
+    void check_programWithoutEffects_needsItsWorkingDirectory_andValidateWarns() throws IOException {
+        String untold = MANIFEST.substring(0, MANIFEST.indexOf("    effects: []"));
+        Files.writeString(work.resolve("klock.yaml"), untold);
+        assertThat(run("check", "PROVIDES", "PROCESS:sh")).isEqualTo(3);
+        assertThat(out).startsWith("not allowed\nAgent attempted MUTATES on FILE:" + work + "/** but only declared CONSUMES.\n")
+                .endsWith("  or say in its PROVIDES line what the program may touch: effects: [], for nothing\n");
+        assertThat(run("validate")).isZero();
+        assertThat(err).contains("warning: klock.yaml:8:5: PROVIDES PROCESS:/", "needed, which no line allows; effects: [] says that it changes nothing");
+        Files.writeString(work.resolve("klock.yaml"), untold.replace("/src/**", "/**"));
+        assertThat(run("check", "PROVIDES", "PROCESS:sh")).isZero();
+        assertThat(run("validate")).isZero();
+        assertThat(err).isEmpty();
+    }
+
+    @Test
+    void check_variables_areThoseOfTheManifest() {
+        assertThat(run("check", "MUTATES", "FILE:${workspace}/src/A.java")).isZero();
+        assertThat(run("check", "MUTATES", "FILE:${work}/src/A.java")).isEqualTo(2);
+        assertThat(err).startsWith("klock: ").contains("${workspace}");
+    }
+
+    @Test
     void check_inJson_isOneObject() throws IOException {
         assertThat(run("check", "CONSUMES", "FILE:/etc/h\u202eosts", "--json")).isEqualTo(3);
         assertJson();

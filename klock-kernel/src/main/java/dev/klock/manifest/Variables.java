@@ -8,4 +8,17 @@ public interface Variables {
      * for the names above; anything else is an error before it comes here.
      */
     String value(String name);
+
+    /**
+     * Puts the values of variables into a resource, as is done with one in a manifest.
+     *
+     * @throws IllegalArgumentException saying what is wrong and what would be right: a variable that is not known, or has no value
+     */
+    static String expand(String resource, Variables values) {
+        try {
+            return VariableText.resolve(resource, values, true);
+        } catch (VariableText.Problem e) {
+            throw new IllegalArgumentException(e.getMessage() + "; " + e.remedy, e);
+        }
+    }
 }

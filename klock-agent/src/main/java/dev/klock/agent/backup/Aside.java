@@ -31,6 +31,13 @@ final class Aside {
         p.aside = putAside(p, p.e.image, p.e.contentAt, "");
     }
 
+    /** What could not be put back is given to the user to put back by hand. */
+    void ofFailed(Plan p) {
+        if (p.outcome == Outcome.FAILED && p.e.image.kind == FileState.FILE && p.e.contentAt >= 0 && p.aside == null && !undo.dry()) {
+            p.aside = putAside(p, p.e.image, p.e.contentAt, "");
+        }
+    }
+
     /** Answers where it now is; null if it could not be put there. */
     private Path putAside(Plan p, FileState image, long contentAt, String suffix) {
         if (contentAt < 0) {

@@ -198,7 +198,7 @@ final class Decisions {
     }
 
     private int owner(Entry e, FileState now) throws IOException {
-        if (e.inPlace && now.kind == FileState.FILE && now.sameInode(e.image)) {
+        if (e.inPlace && now.kind == FileState.FILE && (now.sameInode(e.image) || e.left != null && now.sameInode(e.left))) {
             return Plan.OURS;
         }
         if (e.decided && (now.kind == FileState.ABSENT || now.kind == FileState.DIRECTORY && e.image.kind == FileState.DIRECTORY
@@ -234,7 +234,8 @@ final class Decisions {
             return Plan.OURS;
         }
         if (left.sha != null && left.size == now.size && Arrays.equals(Sha256.of(files.path(e.name.bytes)), left.sha)) {
-            return Plan.OURS;
+            // the same bytes in another file, or under another mode, are somebody else's doing all the same
+            return now.sameInode(left) && now.sameOwnerAndMode(left) ? Plan.OURS : Plan.ATTRIBUTED;
         }
         if (sameStat) {
             return Plan.THEIRS;

@@ -89,7 +89,7 @@ final class Displaced {
         if (moved.kind == FileState.FILE && moved.nlink == 1 && (moved.size > 0 || p.owner == Plan.OURS)) {
             if (p.owner == Plan.ATTRIBUTED) {
                 p.aside = away;
-                p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
+                p.note(why(p));
             }
             return;
         }
@@ -131,7 +131,13 @@ final class Displaced {
         }
         copy(path, aside);
         p.aside = aside;
-        p.note(undo.force() ? "what was there is kept" : "the session was still changing it; what was there is kept");
+        p.note(why(p));
+    }
+
+    private String why(Plan p) {
+        boolean still = p.e.left == null || p.e.users > 0 || p.e.isMapped();
+        return undo.force() ? "what was there is kept" : still ? "the session was still changing it; what was there is kept"
+                : "somebody else may have put it there, with the bytes that the session left; what was there is kept";
     }
 
     private static Path unused(Path wanted) {

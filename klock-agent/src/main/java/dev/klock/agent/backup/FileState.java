@@ -193,8 +193,12 @@ final class FileState {
         return !exact && ctime > taken - RACY_NS;
     }
 
+    boolean sameOwner(FileState o) {
+        return uid == o.uid && gid == o.gid;
+    }
+
     boolean sameOwnerAndMode(FileState o) {
-        return uid == o.uid && gid == o.gid && (mode == o.mode || kind == LINK);
+        return sameOwner(o) && (mode == o.mode || kind == LINK);
     }
 
     /** Same file under whatever name: a rename keeps all of these. */

@@ -22,23 +22,41 @@ final class Metadata {
         boolean owned = owner(p, path, image, before);
         attributes(p, path, image);
         if (image.kind != FileState.LINK) {
-            chmod(path, owned ? image.mode : image.mode & 01777);
+            int mode = owned ? image.mode : image.mode & 01777;
+            if (FileState.look(files, new Name(files.name(path))).mode != mode) {
+                chmod(path, mode);
+            }
         }
-        times(path, image);
+        try {
+            times(path, image);
+        } catch (FileSystemException notPermitted) {
+            // who may write a file but does not own it cannot give it other times than now
+            p.note("its times are not permitted to us");
+        }
     }
 
-    boolean owner(Plan p, Path path, FileState image, FileState now) throws IOException {
-        if (now.uid == image.uid && now.gid == image.gid) {
-            return true;
-        }
+    /** Whether the file, which is ours, can be given the image's owner. */
+    boolean canOwn(Path path, FileState image) throws IOException {
+        FileState now = FileState.look(files, new Name(files.name(path)));
+        return now.sameOwner(image) || chown(path, image);
+    }
+
+    private static boolean chown(Path path, FileState image) {
         try {
             Files.setAttribute(path, "unix:uid", image.uid, LinkOption.NOFOLLOW_LINKS);
             Files.setAttribute(path, "unix:gid", image.gid, LinkOption.NOFOLLOW_LINKS);
             return true;
-        } catch (FileSystemException notPermitted) {
-            p.note("owner " + image.uid + ":" + image.gid + " is not permitted to us");
+        } catch (IOException notPermitted) {
             return false;
         }
+    }
+
+    boolean owner(Plan p, Path path, FileState image, FileState now) {
+        if (now.sameOwner(image) || chown(path, image)) {
+            return true;
+        }
+        p.note("owner " + image.uid + ":" + image.gid + " is not permitted to us");
+        return false;
     }
 
     static void chmod(Path path, int mode) throws IOException {

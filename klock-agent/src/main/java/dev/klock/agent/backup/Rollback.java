@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -35,7 +36,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *       ended), or theirs (C32);
  *   <li>what the session made goes, from the leaves up; directories only if empty;
  *   <li>directories come back, from the top down, mode 0700;
- *   <li>files and links: written beside, verified, fsynced, renamed over; files with several names in place, so that they stay one file;
+ *   <li>files and links: written beside, verified, fsynced, renamed over; in place files with several names, so that they stay one, and
+ *       those that nothing can be renamed over;
  *   <li>modes, owners and times of directories, from the leaves up; directories are fsynced;
  *   <li>outcomes are recorded.
  * </ol>
@@ -434,17 +436,15 @@ final class Rollback {
             switch (image.kind) {
                 case FileState.FILE:
                     if (now.kind == FileState.FILE && now.nlink > 1 && now.sameInode(image)) {
-                        if (!decisions.isAsDecided(p) && !decisions.isStillOurs(p)) {
-                            aside.keepTheirs(p, "changed by someone else while it was put back");
+                        if (!changeBack(p, path, now)) {
                             return;
                         }
-                        if (p.owner == Plan.ATTRIBUTED) {
-                            displaced.keepCopy(p, path);
-                        }
-                        writeInPlace(p, path, now);
                         groups.put(image.ino, e.name);
                     } else if (!joins || !join(p, path)) {
-                        writeBeside(p);
+                        if (!writeBeside(p, now)) {
+                            changeBack(p, path, now);
+                            return;
+                        }
                         if (image.nlink > 1) {
                             settle();
                             groups.put(image.ino, e.name);
@@ -478,12 +478,26 @@ final class Rollback {
         return files.path(p.e.name.parent().child(name.toString().getBytes(StandardCharsets.US_ASCII)).bytes);
     }
 
-    private void writeBeside(Plan p) throws IOException {
+    /** @return false if the file is to be written in place instead, since no other can be put there, or none of the same owner */
+    private boolean writeBeside(Plan p, FileState now) throws IOException {
         p.temporary = beside(p);
-        Files.deleteIfExists(p.temporary);
         try {
+            Files.deleteIfExists(p.temporary);
             p.channel = FileChannel.open(p.temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileSystemException noPlace) {
+            p.temporary = null;
+            if (canStay(p)) {
+                return false;
+            }
+            throw noPlace;
+        }
+        try {
+            if (now.kind == FileState.FILE && now.sameOwner(p.e.image) && canStay(p) && !metadata.canOwn(p.temporary, p.e.image)) {
+                drop(p);
+                p.temporary = null;
+                return false;
+            }
             SparseOutput out = new SparseOutput(p.channel);
             backups.copy(p.e, out);
             out.finish();
@@ -498,6 +512,30 @@ final class Rollback {
         if (batch.size() >= BATCH_FILES || batchBytes >= BATCH_BYTES) {
             settle();
         }
+        return true;
+    }
+
+    /**
+     * Whether what is there is the file that was decided on: where no other can take its place (a directory that may not be written, or is
+     * sticky, or a file that is a mount point), the bytes can still come back into it.
+     */
+    private boolean canStay(Plan p) throws IOException {
+        FileState now = FileState.look(files, p.e.name);
+        return p.e.image.kind == FileState.FILE && now.kind == FileState.FILE && now.sameInode(p.now);
+    }
+
+    /** Writes the image into the file that is there. Answers whether it was still as it was decided on; else it is somebody else's and stays. */
+    private boolean changeBack(Plan p, Path path, FileState now) throws IOException {
+        if (!decisions.isAsDecided(p) && !decisions.isStillOurs(p)) {
+            aside.keepTheirs(p, "changed by someone else while it was put back");
+            return false;
+        }
+        if (p.owner == Plan.ATTRIBUTED) {
+            displaced.keepCopy(p, path);
+        }
+        writeInPlace(p, path, now);
+        p.outcome = Outcome.RESTORED;
+        return true;
     }
 
     private static void drop(Plan p) throws IOException {
@@ -570,13 +608,8 @@ final class Rollback {
             } catch (IOException | RuntimeException failed) {
                 if (hasVanished(p, failed)) {
                     again.add(p);
-                    continue;
-                }
-                decisions.stop(p, failed);
-                try {
-                    drop(p);
-                } catch (IOException stays) {
-                    p.note(p.temporary + " stays");
+                } else {
+                    settleInPlace(p, failed);
                 }
             }
         }
@@ -587,6 +620,24 @@ final class Rollback {
         }
         if (!again.isEmpty()) {
             settle();
+        }
+    }
+
+    /** What was written beside its place cannot be put there: the image goes into the file that is there, if that is still the same. */
+    private void settleInPlace(Plan p, Exception failed) {
+        try {
+            if (p.unsafe == null && failed instanceof FileSystemException && canStay(p)) {
+                changeBack(p, files.path(p.e.name.bytes), p.now);
+            } else {
+                decisions.stop(p, failed);
+            }
+        } catch (IOException | RuntimeException again) {
+            decisions.stop(p, again);
+        }
+        try {
+            drop(p);
+        } catch (IOException stays) {
+            p.note(p.temporary + " stays");
         }
     }
 
@@ -822,13 +873,13 @@ final class Rollback {
         }
     }
 
-    /** A file of several names that stays the inode that it was can still be reached by a store that comes before the process has ended. */
+    /** A file that stays the inode that it was can still be reached by a store that comes before the process has ended. */
     private void stillMapped(Plan p) {
         boolean back = p.outcome == Outcome.RESTORED || p.outcome == Outcome.UNCHANGED;
-        if (p.e.isMapped() && p.e.image.kind == FileState.FILE && p.e.image.nlink > 1 && back && !isAnotherFile(p)) {
+        if (p.e.isMapped() && p.e.image.kind == FileState.FILE && back && !isAnotherFile(p)) {
             p.outcome = Outcome.FAILED;
-            p.note("put back, but it has " + p.e.image.nlink + " names and the program still maps it: what it stores there until its process"
-                    + " has ended is undone by the next start, or by: java -jar klock.jar undo");
+            p.note("put back, but it " + (p.e.image.nlink > 1 ? "has " + p.e.image.nlink + " names" : "could not be replaced") + " and the program"
+                    + " still maps it: what it stores there until its process has ended is undone by the next start, or by: java -jar klock.jar undo");
         }
     }
 
@@ -848,6 +899,7 @@ final class Rollback {
         boolean recorded = true;
         for (Plan p : plans) {
             aside.betweenTwo(p);
+            aside.ofFailed(p);
             stillMapped(p);
         }
         if (backups.begun) {

@@ -4,7 +4,9 @@ import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.kernel.Predicate;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 
@@ -122,6 +124,12 @@ public final class Baseline {
     }
 
     private final String javaHome;
+    private String classPath = "";
+    private Resolver resolver;
+    private Names names;
+    private String working;
+    private FileTime made;
+    private volatile Baseline named;
     private final List<Row> rows = new ArrayList<>();
     private final HashMap<String, Row> exact = new HashMap<>();
     private final HashMap<String, Row> subtrees = new HashMap<>();
@@ -142,6 +150,11 @@ public final class Baseline {
         Baseline baseline = new Baseline(home == null ? null : names.encode(home));
         String process = resolver.resolve("/proc/self", true).path();
         String working = resolver.resolve(".", true).path();
+        baseline.resolver = resolver;
+        baseline.names = names;
+        baseline.working = working;
+        baseline.classPath = System.getProperty("java.class.path", "");
+        baseline.made = FileTime.fromMillis(System.currentTimeMillis());
         for (int i = 0; i < ROWS.length; i++) {
             String path = ROWS[i][1];
             if (path.startsWith("${")) {
@@ -224,6 +237,29 @@ public final class Baseline {
             }
         }
         return above.containsKey(real) ? LOOK : look;
+    }
+
+    /**
+     * As {@link #allowed}, for what the jars of the class path name in their manifests. Reads them all when it is first asked, which is
+     * therefore done only before something would be denied.
+     */
+    int allowedByJars(String real, JarClassPath.Changed changed) {
+        Baseline jars = named;
+        if (jars == null) {
+            // several threads may do this at once: a lock here could be waited for by one that holds what this needs
+            jars = new Baseline(null);
+            String[] entries = classPath.split(":");
+            for (String path : JarClassPath.namedBy(Arrays.asList(entries), changed, made)) {
+                jars.add(resolver, names.encode(path), SUBTREE, working, "Class-Path of a jar on the class path");
+            }
+            named = jars;
+        }
+        return jars.allowed(real);
+    }
+
+    /** The real name of a file of this machine; null if there is none. */
+    String realOf(String file) {
+        return resolver.resolve(names.encode(file), true).path();
     }
 
     /**

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread-safe; readers take no lock.
  */
-public final class Targets {
+public final class Targets implements JarClassPath.Changed {
     /** Hears of targets that leave the table. */
     public interface Retirement {
         void retired(Target target);
@@ -189,6 +189,21 @@ public final class Targets {
             }
         }
         return false;
+    }
+
+    /**
+     * What may be done with {@code target} because it is on the class path by what the manifest of a jar there says, as a mask of
+     * {@link Predicate#bit()}. For what would be denied otherwise: the first time it reads those jars.
+     */
+    public int onClassPath(Target target) {
+        return target.isFile() ? baseline.allowedByJars(target.real(), this) : 0;
+    }
+
+    /** Whether the session has changed the file {@code name}, which may be relative or lead through links. */
+    @Override
+    public boolean isChanged(String name) {
+        String real = baseline.realOf(name);
+        return real == null || isTouched(real) || isChanged(file(real));
     }
 
     /** A child of the session has changed {@code target}, or the session has put the directory {@code target} here with all that lies in it. */

@@ -96,6 +96,9 @@ public final class Messages {
         return slash <= 0 ? null : Resource.of("FILE", file.path().substring(0, slash), Resource.Form.CHILDREN);
     }
 
+    /** Behind the message that a program's working directory is not declared to be changed. */
+    public static final String NO_EFFECTS = "\n  or say in its PROVIDES line what the program may touch: effects: [], for nothing";
+
     /** Behind the message about a program that no line lets start: what such a line should say beside its name. */
     public static String effects(Resource program) {
         StringBuilder text = new StringBuilder("\n  if it is to change nothing: - {predicate: PROVIDES, resource: ");

@@ -13,6 +13,7 @@ import dev.klock.manifest.Line;
 import dev.klock.manifest.Scope;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -175,8 +176,7 @@ final class Judge {
             target.counted(predicate);
             return;
         }
-        if ((predicate == CONSUMES || predicate == DEPENDS_ON) && !target.isHidden() && Causes.isClassLoading()) {
-            target.allowCause(Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit());
+        if ((predicate == CONSUMES || predicate == DEPENDS_ON) && !target.isHidden() && isOnClassPath(target, predicate)) {
             if (target.counted(predicate)) {
                 trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
             }
@@ -197,6 +197,13 @@ final class Judge {
             return;
         }
         deny(op, target, predicate, false, false, requested);
+    }
+
+    /** Whether the class loaders read it or the manifest of a jar on the class path names it; then it may be read from now on. */
+    private boolean isOnClassPath(Target target, int predicate) {
+        int allowed = Causes.isClassLoading() ? Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit() : targets.onClassPath(target);
+        target.allowCause(allowed);
+        return (allowed & 1 << predicate) != 0;
     }
 
     /**
@@ -709,14 +716,18 @@ final class Judge {
         if (!verdicts.unsaved(access, cause)) {
             return;
         }
-        String message = target.shown() + ": klock could not keep what is there, so it must not change: " + cause.getMessage();
+        boolean permission = cause instanceof AccessDeniedException;
+        String why = "klock could not keep what is there, so it must not change: " + (permission ? "it may not be read" : cause.getMessage());
+        String message = target.shown() + ": " + why;
         if (f.byName && (f.op == OPEN_WRITE || f.op == OPEN_RANDOM)) {
             FileNotFoundException e = new FileNotFoundException(message);
             e.initCause(cause);
             throw Judge.<RuntimeException>sneak(e);
         }
         if (!f.byName || f.op == CREATE) {
-            throw Judge.<RuntimeException>sneak(new IOException(message, cause));
+            IOException e = permission ? new AccessDeniedException(target.path(), null, why) : new IOException(message);
+            e.initCause(cause);
+            throw Judge.<RuntimeException>sneak(e);
         }
         throw new ScopeViolationError(message);
     }

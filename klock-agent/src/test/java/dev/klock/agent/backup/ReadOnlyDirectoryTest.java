@@ -5,23 +5,37 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** FIELD H11 for a user whom permissions stop; as root the session runs in a child without root's rights. */
+/** FIELD H11, and other places where nothing can be renamed over a file that may be written, for a user whom permissions stop; as root the session runs in a child without root's rights. */
 class ReadOnlyDirectoryTest {
     private static final int NOBODY = 65534;
 
     @Test
     @Tag("K6-5")
-    void rollback_whenADirectoryBecameReadOnly_reportsItAndFinishesWhenItIsWritable() throws Exception {
+    void rollback_whenADirectoryBecameReadOnly_putsBackInPlaceAndFinishesWhenItIsWritable() throws Exception {
         Path dir = Files.createTempDirectory("klock-readonly").toRealPath();
         try {
             List<String> command = new ArrayList<>();
-            if ((Integer) Files.getAttribute(dir, "unix:uid") == 0) {
+            boolean root = (Integer) Files.getAttribute(dir, "unix:uid") == 0;
+            // others' files: one where its name belongs to us, and two where it does not
+            Path others = Files.createDirectory(dir.resolve("others"));
+            Path sticky = Files.createDirectory(dir.resolve("sticky"));
+            Path fixed = Files.createDirectory(dir.resolve("fixed"));
+            for (Path d : List.of(others, sticky, fixed)) {
+                Path f = Files.writeString(d.resolve("f"), "theirs");
+                Files.setPosixFilePermissions(f, PosixFilePermissions.fromString("rw-rw-rw-"));
+                Files.setLastModifiedTime(f, FileTime.fromMillis(1_000_000_000_000L));
+            }
+            Files.setAttribute(others, "unix:mode", 0777);
+            Files.setAttribute(sticky, "unix:mode", 01777);
+            Files.setAttribute(fixed, "unix:mode", 0555);
+            if (root) {
                 Files.setAttribute(dir, "unix:uid", NOBODY);
                 command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
             }
@@ -30,6 +44,13 @@ class ReadOnlyDirectoryTest {
             Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
             String said = new String(child.getInputStream().readAllBytes());
             assertThat(child.waitFor()).as(said).isZero();
+            for (Path d : List.of(others, sticky, fixed)) {
+                Path f = d.resolve("f");
+                assertThat(f).hasContent("theirs");
+                assertThat(Files.readAttributes(f, "unix:uid,mode")).containsEntry("mode", 0100666).containsEntry("uid", Files.getAttribute(d, "unix:uid"));
+                // the times of a file can be set by its owner only
+                assertThat(Files.getLastModifiedTime(f).toMillis() == 1_000_000_000_000L).isEqualTo(!root);
+            }
         } finally {
             RandomWorkTest.wipe(dir);
         }
@@ -51,10 +72,15 @@ class ReadOnlyDirectoryTest {
                 work.write(p, "after");
             }
             work.write(created, "ours");
+            for (String d : List.of("others", "sticky", "fixed")) {
+                work.write(dir.resolve(d).resolve("f"), "ours, and longer than what it was");
+            }
             Files.setPosixFilePermissions(dir.resolve("d2"), PosixFilePermissions.fromString("r-xr-xr-x"));
             RollbackReport report = b.rollback();
-            expect(report.count(RollbackReport.Outcome.RESTORED) == 4, report);
-            expect(report.count(RollbackReport.Outcome.FAILED) == 2, report);
+            // what was there comes back in place; what was not cannot go
+            expect(Files.readString(files.get(2)).equals("before 2"), report);
+            expect(report.count(RollbackReport.Outcome.RESTORED) == 8, report);
+            expect(report.count(RollbackReport.Outcome.FAILED) == 1, report);
             expect(!report.complete(), report);
             expect(Files.exists(created), report);
         }

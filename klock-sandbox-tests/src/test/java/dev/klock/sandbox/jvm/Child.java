@@ -41,6 +41,7 @@ public final class Child {
     private final Map<String, String> environment = new LinkedHashMap<>();
     private Path directory;
     private Path jar;
+    private Path program;
     private boolean cli;
     private String klockOptions;
     private String main;
@@ -69,6 +70,13 @@ public final class Child {
     /** Runs the main method of the class of this name. */
     public Child main(String subject, String... arguments) {
         this.main = subject;
+        this.arguments.addAll(Arrays.asList(arguments));
+        return this;
+    }
+
+    /** Runs {@code java -jar program}, so that the jar is all of the class path that the command line names. */
+    public Child jar(Path program, String... arguments) {
+        this.program = program;
         this.arguments.addAll(Arrays.asList(arguments));
         return this;
     }
@@ -153,8 +161,8 @@ public final class Child {
             command.add("-javaagent:" + jar + (klockOptions.isEmpty() ? "" : "=" + klockOptions));
         }
         command.addAll(jvmArguments);
-        if (cli) {
-            command.addAll(List.of("-jar", jar.toString()));
+        if (cli || program != null) {
+            command.addAll(List.of("-jar", (cli ? jar : program).toString()));
             command.addAll(arguments);
             return command;
         }

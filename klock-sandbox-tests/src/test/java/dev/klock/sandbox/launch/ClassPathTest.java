@@ -1,0 +1,84 @@
+package dev.klock.sandbox.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.sandbox.jvm.Child;
+import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.subject.ReadsClassPath;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the manifests of jars put on the class path needs no line, as little as what the command line puts there. */
+class ClassPathTest {
+    private static final String JDKS = "dev.klock.sandbox.jvm.Jdks#each";
+    private static final String CLASS = ReadsClassPath.class.getName().replace('.', '/') + ".class";
+
+    @TempDir
+    Path directory;
+
+    private Workspace workspace;
+    private Path program;
+
+    /** app.jar names a jar by an encoded name; that names a directory beside itself. */
+    @BeforeEach
+    void make() throws IOException {
+        workspace = Workspace.in(directory);
+        Path app = Files.createDirectories(workspace.root().resolve("app/lib/classes")).getParent().getParent();
+        program = app.resolve("app.jar");
+        byte[] main = Files.readAllBytes(Child.placeOf(ReadsClassPath.class).resolve(CLASS));
+        jar(program, "lib/a%2bb.jar", CLASS, main);
+        jar(app.resolve("lib/a+b.jar"), "classes/ missing.jar http://x.invalid/y.jar", "META-INF/services/java.lang.Runnable", "# none\n".getBytes());
+        Files.writeString(app.resolve("lib/classes/deep.txt"), "deep\n");
+    }
+
+    private static void jar(Path file, String classPath, String entry, byte[] content) throws IOException {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().put(Attributes.Name.MAIN_CLASS, ReadsClassPath.class.getName());
+        manifest.getMainAttributes().put(Attributes.Name.CLASS_PATH, classPath);
+        try (OutputStream out = Files.newOutputStream(file); JarOutputStream jar = new JarOutputStream(out, manifest)) {
+            jar.putNextEntry(new ZipEntry(entry));
+            jar.write(content);
+            jar.putNextEntry(new ZipEntry("r.txt"));
+            jar.write((file.getFileName() + "\n").getBytes());
+        }
+    }
+
+    private Outcome run(Jdk jdk, String options, String... steps) {
+        String manifest = workspace.manifest() + "  - MUTATES FILE:${workspace}/app/*\n";
+        return Child.on(jdk).in(workspace.root()).jar(program, steps).klock(options).manifest(manifest).run();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void resources_ofJarsThatOnlyAManifestNames_needNoLine(Jdk jdk) {
+        String[][] ways = {{"resource /r.txt", "resource /deep.txt"}, {"service"}, {"jar app/lib/a+b.jar"}, {"read app/lib/classes/deep.txt"}};
+        for (String[] steps : ways) {
+            Outcome outcome = run(jdk, "", steps);
+            assertThat(outcome.exit()).as(outcome.toString()).isZero();
+            assertThat(outcome.err()).contains(" 0 denied");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void jar_thatTheSessionHasReplaced_putsNothingOnTheClassPath(Jdk jdk) throws IOException {
+        jar(workspace.root().resolve("w/in/other.jar"), "../w/private/", "x", new byte[0]);
+
+        Outcome outcome = run(jdk, "", "replace w/in/other.jar app/app.jar", "read w/private/p");
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.out()).doesNotContain("first of");
+    }
+}
