@@ -278,16 +278,16 @@ public final class KlockBridge {
     /** What {@code System.getenv} and the maps of the environment answer; what is not set tells nothing. */
     public static void variable(String value, Object name, int op) {
         if (value != null && name instanceof String) {
-            HOOKS.variable(op, (String) name);
+            HOOKS.variable(op, (String) name, value);
         }
     }
 
     public static void entry(int op, String name) {
-        HOOKS.variable(op, name);
+        HOOKS.variable(op, name, null);
     }
 
     public static void variables(int op) {
-        HOOKS.variable(op, null);
+        HOOKS.variable(op, null, null);
     }
 
     public static void library(int op, String name, boolean builtIn) {

@@ -81,8 +81,11 @@ public interface Hooks {
     /** A request of one of the JDK's HTTP clients; {@code port} is below 0 for the protocol's own, {@code path} is raw. */
     void request(int op, String method, String protocol, String host, int port, String path);
 
-    /** The value of the environment variable {@code name} is about to reach the program; null: of all of them. */
-    void variable(int op, String name);
+    /**
+     * A value of the environment variable {@code name} is about to reach the program; {@code name} null: of all of them. {@code value}: which,
+     * null if that is not known yet; what the program itself has put there in place of the JVM's own is no secret to it.
+     */
+    void variable(int op, String name, String value);
 
     /** A native library is about to be loaded by its path or, if it has none, found by the system's loader; null: native code is linked. */
     void library(int op, String name);

@@ -417,7 +417,7 @@ public final class Observer implements Hooks {
             }
             byte[] exe = files.readLink(Names.bytes("/proc/" + pid + "/exe"));
             Target target = targets.process(exe == null ? "pid/" + pid : Names.real(exe));
-            judge.access(work, op, target, DELETES, Long.toString(pid), null);
+            judge.access(work, op, target, Op.of(op).predicate().ordinal(), Long.toString(pid), null);
             if (verdicts.ended()) {
                 throw Judge.over();
             }
@@ -496,14 +496,16 @@ public final class Observer implements Hooks {
     }
 
     @Override
-    public void variable(int op, String name) {
+    public void variable(int op, String name, String value) {
         Work work = works.get();
         if (work.depth != 0) {
             return;
         }
         work.depth = 1;
         try {
-            variables.read(work, op, name);
+            if (value == null || value.equals(System.getenv(name))) {
+                variables.read(work, op, name);
+            }
         } catch (RuntimeException e) {
             failed(op, e);
         } finally {

@@ -50,6 +50,8 @@ public enum Op {
     START_PROCESS(Predicate.PROVIDES, true, true),
     /** Signal a process one did not start (C48). */
     SIGNAL_PROCESS(Predicate.DELETES, true, false),
+    /** Ask for the program, the arguments and the user of a process one did not start. */
+    READ_PROCESS(Predicate.CONSUMES, true, false),
     /** A copy whose steps mean CONSUMES on the source and PROVIDES or MUTATES on the target. */
     COPY(null, false, true),
     /** A move whose steps mean RENAMES on the source and PROVIDES or MUTATES on the target. */

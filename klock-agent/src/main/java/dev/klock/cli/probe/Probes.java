@@ -272,6 +272,7 @@ public final class Probes {
     private void processes(long stranger) {
         probe(() -> new ProcessBuilder(directory.resolve("plain").toString()).start(), "java/lang/ProcessImpl.<init>");
         probe(() -> ProcessHandle.of(stranger).orElseThrow().destroy(), "java/lang/ProcessHandleImpl.destroyProcess");
+        probe(() -> ProcessHandle.of(stranger).orElseThrow().info(), "java/lang/ProcessHandleImpl$Info.info");
     }
 
     /** An address that no host may have (RFC 5737). */

@@ -142,9 +142,9 @@ class ObserverNetworkTest {
     @Tag("FIELD-F13")
     void variable_thatIsNotSet_isFree() {
         fixture.deny("CONSUMES ENV:PATH").start();
-        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), "NO_SUCH_VARIABLE_ANYWHERE"))).isFalse();
-        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), "PATH"))).as("a deny line beats the baseline").isTrue();
-        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), null))).isTrue();
+        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), "NO_SUCH_VARIABLE_ANYWHERE", null))).isFalse();
+        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), "PATH", null))).as("a deny line beats the baseline").isTrue();
+        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), null, null))).isTrue();
     }
 
     @Test

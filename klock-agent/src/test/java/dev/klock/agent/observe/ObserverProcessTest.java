@@ -270,7 +270,7 @@ class ObserverProcessTest {
 
     @Test
     @Tag("C48")
-    void a_signal_to_ones_own_child_is_allowed_and_to_another_process_is_a_removal() throws IOException {
+    void a_signal_to_ones_own_child_is_allowed_and_to_another_process_is_a_removal_and_its_arguments_are_a_read() throws IOException {
         Fixture f = new Fixture(w).start();
         Process child = new ProcessBuilder("sleep", "20").start();
         try {
@@ -280,6 +280,9 @@ class ObserverProcessTest {
             assertThat(f.denied(() -> f.observer.signal(Op.SIGNAL_PROCESS.code(), parent, -1, false))).isTrue();
             assertThat(f.lastDenial().predicate()).isEqualTo(Predicate.DELETES);
             assertThat(f.lastDenial().resource()).startsWith("PROCESS:");
+            f.observer.signal(Op.READ_PROCESS.code(), child.pid(), -1, false);
+            assertThat(f.denied(() -> f.observer.signal(Op.READ_PROCESS.code(), parent, -1, false))).isTrue();
+            assertThat(f.lastDenial().predicate()).isEqualTo(Predicate.CONSUMES);
             // nobody has this number
             f.observer.signal(Op.SIGNAL_PROCESS.code(), 0x7ffffff0L, -1, false);
         } finally {

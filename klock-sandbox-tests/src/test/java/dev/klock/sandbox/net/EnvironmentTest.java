@@ -30,16 +30,18 @@ class EnvironmentTest {
     @Tag("FIELD-F13")
     void variable_byEveryDoor_isDecidedAlike(Jdk jdk) {
         String[] doors = {"getenv SECRET", "reference SECRET", "map SECRET", "builder SECRET", "entry SECRET", "builder-entry SECRET",
-            "copy SECRET", "values", "has-value", "proc"};
+            "copy SECRET", "values", "has-value", "proc", "replace SECRET", "remove SECRET", "entry-set SECRET", "entry-hash SECRET", "entry-equals SECRET",
+            "guess SECRET"};
         Steps steps = steps(jdk, "CONSUMES ENV:DECLARED");
         Map<String, String> results = steps.watched("block", doors);
         assertThat(results.values()).as(results.toString())
                 .allMatch(result -> result.startsWith("ScopeViolationError Agent attempted CONSUMES on "));
-        for (String door : new String[] {"getenv SECRET", "reference SECRET", "map SECRET", "builder SECRET", "entry SECRET", "builder-entry SECRET"}) {
+        for (String door : new String[] {"getenv SECRET", "reference SECRET", "map SECRET", "builder SECRET", "entry SECRET", "builder-entry SECRET",
+            "replace SECRET", "remove SECRET", "entry-set SECRET", "entry-hash SECRET", "entry-equals SECRET"}) {
             assertThat(results.get(door)).contains("ENV:SECRET but declared nothing");
         }
         String[] free = {"getenv DECLARED", "map DECLARED", "builder DECLARED", "entry DECLARED", "getenv NOT_SET_ANYWHERE", "map NOT_SET_ANYWHERE",
-            "names SECRET", "put", "getenv PATH", "getenv HOME", "jdk-reads"};
+            "names SECRET", "put", "replace DECLARED", "remove DECLARED", "getenv PATH", "getenv HOME", "jdk-reads"};
         assertThat(steps.watched("block", free)).isEqualTo(steps.bare(free));
         assertThat(steps.watched("permissive", doors)).isEqualTo(steps.bare(doors));
     }

@@ -62,7 +62,20 @@ public final class NativeSteps {
             case "put":
                 ProcessBuilder own = new ProcessBuilder("x");
                 own.environment().put("MADE_UP", "mine");
-                return own.environment().get("MADE_UP");
+                own.environment().put("MADE_UP", own.environment().get("MADE_UP") + " again");
+                return own.environment().remove("MADE_UP");
+            case "replace":
+                return new ProcessBuilder("x").environment().put(first, "mine");
+            case "remove":
+                return new ProcessBuilder("x").environment().remove(first);
+            case "entry-set":
+                return entry(new ProcessBuilder("x").environment(), first).setValue("mine");
+            case "entry-hash":
+                return "hashed " + (entry(System.getenv(), first).hashCode() != 0);
+            case "entry-equals":
+                return "equal " + entry(new ProcessBuilder("x").environment(), first).equals(entry(new ProcessBuilder("y").environment(), first));
+            case "guess":
+                return "guessed " + new ProcessBuilder("x").environment().entrySet().contains(Map.entry(first, "no such value"));
             case "proc":
                 return "read " + (Files.readAllBytes(Path.of("/proc/self/environ")).length > 0);
             case "child": {

@@ -516,6 +516,17 @@ public final class HookProbes {
             }
             return ProcessHandle.of(Long.getLong("probe.stranger")).orElseThrow().destroyForcibly();
         }, "java/lang/ProcessHandleImpl.destroyProcess");
+        probe("ProcessHandle.info", Kind.READS, a -> {
+            if (a.declared()) {
+                Process own = new ProcessBuilder(System.getProperty("probe.sleep"), "61").start();
+                try {
+                    return own.toHandle().info().commandLine();
+                } finally {
+                    own.destroyForcibly().waitFor();
+                }
+            }
+            return ProcessHandle.of(Long.getLong("probe.stranger")).orElseThrow().info().commandLine();
+        }, "java/lang/ProcessHandleImpl$Info.info");
         probeIn("preferences", "Preferences.userRoot", Kind.CHANGES, a -> {
             Preferences.userRoot().node("probe").put("key", "value");
             Preferences.userRoot().flush();
