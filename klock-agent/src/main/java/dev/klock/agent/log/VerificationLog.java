@@ -5,6 +5,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -66,6 +67,8 @@ public final class VerificationLog {
     private final long maxFileBytes;
     private final int maxFiles;
     private final Map<Fold, Fold> pending = new LinkedHashMap<>();
+    /** Those that were written at once, the latest; a record that is a repeat of one may wait as those of what is allowed do. */
+    private final Map<Fold, Boolean> urgent = new LinkedHashMap<>();
     private final StringBuilder text = new StringBuilder(4096);
     private final long[] decisions = new long[Decision.values().length];
     private long amended;
@@ -155,24 +158,31 @@ public final class VerificationLog {
         }
         Fold probe = new Fold(event);
         Fold fold = pending.get(probe);
-        if (fold != null && fold.count > 0) {
+        if (fold != null) {
             fold.count += event.count();
             return;
-        }
-        boolean repeatOfWritten = fold != null;
-        if (repeatOfWritten) {
-            pending.remove(probe);
         }
         probe.seq = ++seq;
         probe.count = event.count();
         pending.put(probe, probe);
-        if (isUrgent(event) && !repeatOfWritten) {
+        if (isUrgent(event) && isNew(probe)) {
             write();
-            probe.count = 0;
-            pending.put(probe, probe);
         } else if (pending.size() >= MAX_PENDING) {
             write();
         }
+    }
+
+    /** Whether no repeat of it has been written at once: then the next ones may wait, so that a storm of them makes a record five times a second. */
+    private boolean isNew(Fold fold) {
+        if (urgent.putIfAbsent(fold, Boolean.TRUE) != null) {
+            return false;
+        }
+        if (urgent.size() > MAX_PENDING) {
+            Iterator<Fold> oldest = urgent.keySet().iterator();
+            oldest.next();
+            oldest.remove();
+        }
+        return true;
     }
 
     private static boolean isUrgent(Event event) {
@@ -227,9 +237,7 @@ public final class VerificationLog {
 
     private void write() {
         for (Fold fold : pending.values()) {
-            if (fold.count > 0) {
-                appendEvent(fold);
-            }
+            appendEvent(fold);
         }
         pending.clear();
         if (text.length() == 0) {
