@@ -279,7 +279,10 @@ public final class Backups implements Closeable {
         }
         // the first record opens the pack, so the field is read after it
         long committed = append(COMMIT, new byte[0]);
-        pack.sync(committed);
+        if (!exactPaths.isEmpty()) {
+            // scopes alone become durable with the first image in them
+            pack.sync(committed);
+        }
     }
 
     /**

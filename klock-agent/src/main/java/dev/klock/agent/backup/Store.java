@@ -9,6 +9,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -195,6 +196,13 @@ public final class Store {
         Path sessions = home.resolve("backups");
         if (makeDirectory(sessions)) {
             Pack.syncDirectory(home);
+            try {
+                // the home may be as new
+                Pack.syncDirectory(home.toAbsolutePath().getParent());
+            } catch (AccessDeniedException unreadable) {
+                // a directory that may not be read cannot be opened for fsync; the file system's own commit has to do
+                return sessions;
+            }
         }
         return sessions;
     }

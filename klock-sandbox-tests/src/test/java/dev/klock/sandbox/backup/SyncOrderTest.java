@@ -1,0 +1,83 @@
+package dev.klock.sandbox.backup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.launch.Workspace;
+import dev.klock.sandbox.oracle.Trace;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every fsync is there, in its place, and needed: what a disk would lose without it is found by {@link Durability}. */
+@Tag("C45")
+class SyncOrderTest {
+    private static final String[] STEPS = {"write w/out/made by the session", "append w/out/a more", "delete w/out/b", "move w/out/c/d w/out/c/moved",
+        "mkdir w/out/dir", "write w/out/dir/deep made too", "write w/out/a other", "print " + Durability.STRAYS, "write w/x no"};
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    void nothing_isLostThatIsNotSynced_andWithoutAnySyncSomethingWouldBe(Jdk jdk) throws IOException {
+        assumeThat(Trace.isPossible()).as("strace is missing or may not trace here: what is synced when cannot be seen").isTrue();
+        Workspace workspace = Workspace.in(directory);
+        // the first makes klock's home as well, and syncs one directory of it twice; the second needs each sync
+        Path root = workspace.root();
+        List<Durability.Call> first = session(workspace, jdk, "first");
+        assertThat(Durability.lost(root, first)).isEmpty();
+        assertThat(Durability.lost(root, without(first, root.toString()))).as("without the fsync of the home's directory").isNotEmpty();
+        assertThat(Durability.lost(root, without(first, root.resolve(".klock").toString()))).as("without the fsync of the home").isNotEmpty();
+
+        List<Durability.Call> second = session(workspace, jdk, "second");
+        assertThat(Durability.lost(root, second)).isEmpty();
+        int syncs = 0;
+        for (int i = 0; i < second.size(); i++) {
+            if (isSync(second.get(i), root.toString()) && !isFollowedByAnother(second, i)) {
+                List<Durability.Call> without = new ArrayList<>(second);
+                without.remove(i);
+                assertThat(Durability.lost(root, without)).as("without " + second.get(i).line()).isNotEmpty();
+                syncs++;
+            }
+        }
+        assertThat(syncs).as("syncs seen").isGreaterThan(15);
+    }
+
+    private List<Durability.Call> session(Workspace workspace, Jdk jdk, String name) throws IOException {
+        Path trace = directory.toRealPath().resolve(name + ".trace");
+        Outcome outcome = workspace.watched(jdk, "", STEPS).manifest(workspace.manifest().replace("straying", name))
+                .through("strace", "-f", "-y", "-qq", "-s", "512", "-e", "trace=" + Durability.CALLS, "-o", trace.toString()).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        return Durability.read(workspace.root(), Files.readAllLines(trace));
+    }
+
+    private static boolean isSync(Durability.Call call, String below) {
+        return call.name().endsWith("sync") && !call.paths().isEmpty() && call.paths().get(0).startsWith(below);
+    }
+
+    /** A rename waits for its two images one after the other: nothing is changed before the second is safe. */
+    private static boolean isFollowedByAnother(List<Durability.Call> calls, int i) {
+        for (int k = i + 1; k < calls.size() && !calls.get(k).name().equals("rename"); k++) {
+            if (calls.get(k).name().equals("fdatasync")) {
+                return calls.get(i).name().equals("fdatasync") && calls.subList(i + 1, k).stream().allMatch(call -> call.name().equals("pwrite64")
+                        && call.paths().equals(calls.get(i).paths()));
+            }
+        }
+        return false;
+    }
+
+    private static List<Durability.Call> without(List<Durability.Call> calls, String synced) {
+        List<Durability.Call> without = new ArrayList<>(calls);
+        assertThat(without.removeIf(call -> isSync(call, synced) && call.paths().get(0).equals(synced))).isTrue();
+        return without;
+    }
+}
