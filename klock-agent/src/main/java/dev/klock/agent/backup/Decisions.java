@@ -3,6 +3,7 @@ package dev.klock.agent.backup;
 import dev.klock.agent.backup.RollbackReport.Outcome;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
@@ -190,7 +191,16 @@ final class Decisions {
     private boolean sameBytes(FileState now, Entry e) throws IOException {
         FileState image = e.image;
         return now.kind == FileState.FILE && image.kind == FileState.FILE && now.size == image.size
-                && (now.sameStat(image) && !image.racy() || Arrays.equals(Sha256.of(files.path(e.name.bytes)), image.sha));
+                && (now.sameStat(image) && !image.racy() || hasSha(e, image.sha));
+    }
+
+    /** Whether the file that is there has these bytes; no if it may not be read, so that it is put back without having been looked into. */
+    private boolean hasSha(Entry e, byte[] sha) throws IOException {
+        try {
+            return Arrays.equals(Sha256.of(files.path(e.name.bytes)), sha);
+        } catch (AccessDeniedException unreadable) {
+            return false;
+        }
     }
 
     private static boolean sameMetadata(FileState now, FileState image) {
@@ -222,7 +232,7 @@ final class Decisions {
             case FileState.LINK:
                 return Arrays.equals(now.link, left.link) ? Plan.OURS : Plan.THEIRS;
             case FileState.DIRECTORY:
-                return now.sameInode(left) && now.sameOwnerAndMode(left) ? Plan.OURS : Plan.THEIRS;
+                return now.sameInode(left) && now.sameOwner(left) && (now.mode | 0700) == (left.mode | 0700) ? Plan.OURS : Plan.THEIRS;
             default:
                 return now.sameInode(left) ? Plan.OURS : Plan.THEIRS;
         }
@@ -233,7 +243,7 @@ final class Decisions {
         if (sameStat && (!left.racy() || left.sha == null)) {
             return Plan.OURS;
         }
-        if (left.sha != null && left.size == now.size && Arrays.equals(Sha256.of(files.path(e.name.bytes)), left.sha)) {
+        if (left.sha != null && left.size == now.size && hasSha(e, left.sha)) {
             // the same bytes in another file, or under another mode, are somebody else's doing all the same
             return now.sameInode(left) && now.sameOwnerAndMode(left) ? Plan.OURS : Plan.ATTRIBUTED;
         }
@@ -242,7 +252,7 @@ final class Decisions {
         }
         FileState other = known.lastLeft(now.ino);
         if (other != null && other != left && now.couldBeMoved(other)
-                && (other.sha == null || Arrays.equals(Sha256.of(files.path(e.name.bytes)), other.sha))) {
+                && (other.sha == null || hasSha(e, other.sha))) {
             return Plan.OURS;
         }
         boolean onlyInodeChanged = now.sameInode(left) && now.size == left.size && now.mtime == left.mtime && left.sha == null;

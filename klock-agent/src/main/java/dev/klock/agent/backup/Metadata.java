@@ -59,6 +59,16 @@ final class Metadata {
         return false;
     }
 
+    /** For a file that will be read and written: who may do so without owning it needs no other mode. */
+    static void open(Path path, int mode) throws IOException {
+        try {
+            chmod(path, mode);
+        } catch (FileSystemException notTheOwner) {
+            // what is not permitted by the mode that there is fails by itself
+            return;
+        }
+    }
+
     static void chmod(Path path, int mode) throws IOException {
         Files.setAttribute(path, "unix:mode", mode);
     }

@@ -118,12 +118,14 @@ final class Rollback {
         decisions.gather(plans);
         for (Plan p : plans) {
             decisions.decide(p);
+            if (!undo.dry()) {
+                unlock(p);
+            }
         }
         if (undo.dry()) {
             return foretold();
         }
         noteDecisions();
-        unlock();
         for (int i = plans.size() - 1; i >= 0; i--) {
             remove(plans.get(i));
         }
@@ -191,17 +193,18 @@ final class Rollback {
         return (p.times ? TIMES : 0) | (p.action != Plan.NOTHING ? DECIDED : 0);
     }
 
-    /** The session may have made its own directories unwritable; to undo what is in them they must be writable until the end. */
-    private void unlock() {
-        for (Plan p : plans) {
-            if (p.e.role == Entry.TOUCHED && p.now != null && p.now.kind == FileState.DIRECTORY && p.owner != Plan.THEIRS
-                    && (p.action == Plan.METADATA || p.action == Plan.REMOVE || p.action == Plan.REPLACE) && (p.now.mode & 0700) != 0700
-                    && known.blocked(p.e.name) == null) {
-                try {
-                    Metadata.chmod(files.path(p.e.name.bytes), p.now.mode | 0700);
-                } catch (IOException e) {
-                    p.note("could not be made writable: " + Plan.reason(e));
-                }
+    /**
+     * The session may have made its own directories unreadable or unwritable: to see and undo what is in them they must be open until the
+     * end. Done before anything below is decided; a directory that an interrupted rollback has left open still counts as the session's.
+     */
+    private void unlock(Plan p) {
+        if (p.e.role == Entry.TOUCHED && p.now != null && p.now.kind == FileState.DIRECTORY && p.owner != Plan.THEIRS
+                && (p.action == Plan.METADATA || p.action == Plan.REMOVE || p.action == Plan.REPLACE) && (p.now.mode & 0700) != 0700
+                && known.blocked(p.e.name) == null) {
+            try {
+                Metadata.chmod(files.path(p.e.name.bytes), p.now.mode | 0700);
+            } catch (IOException e) {
+                p.note("could not be made writable: " + Plan.reason(e));
             }
         }
     }
@@ -530,10 +533,7 @@ final class Rollback {
             aside.keepTheirs(p, "changed by someone else while it was put back");
             return false;
         }
-        if (p.owner == Plan.ATTRIBUTED) {
-            displaced.keepCopy(p, path);
-        }
-        writeInPlace(p, path, now);
+        writeInPlace(p, path, now, p.owner == Plan.ATTRIBUTED);
         p.outcome = Outcome.RESTORED;
         return true;
     }
@@ -670,7 +670,8 @@ final class Rollback {
         }
     }
 
-    private void writeInPlace(Plan p, Path path, FileState now) throws IOException {
+    /** @param keep whether a copy of what is there goes to {@code displaced/} first */
+    private void writeInPlace(Plan p, Path path, FileState now, boolean keep) throws IOException {
         backups.copy(p.e, OutputStream.nullOutputStream());
         try {
             backups.append(Backups.IN_PLACE, Backups.named(p.e.name.bytes, 0));
@@ -678,8 +679,11 @@ final class Rollback {
         } catch (IOException full) {
             p.note("could not be journalled: " + Plan.reason(full));
         }
-        if ((now.mode & 0200) == 0) {
-            Metadata.chmod(path, now.mode | 0200);
+        if ((now.mode & 0600) != 0600) {
+            Metadata.open(path, now.mode | 0600);
+        }
+        if (keep) {
+            displaced.keepCopy(p, path);
         }
         try (FileChannel out = FileChannel.open(path, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
             backups.copy(p.e, Channels.newOutputStream(out));
@@ -757,13 +761,13 @@ final class Rollback {
         if (now.size == image.size && Arrays.equals(Sha256.of(path), image.sha)) {
             metadata.put(p, path, image, now);
         } else if (known.leftAsIs(now) || p.e.inPlace) {
-            writeInPlace(p, path, now);
+            writeInPlace(p, path, now, false);
         } else if (known.wasOpen(null, now) && now.size <= Displaced.MAX_DISPLACED_COPY) {
             // a mapping or a descriptor went on changing it when the name it was opened by was gone
             p.aside = backups.aside("displaced", known.all().size() + p.index, other);
             Displaced.copy(path, p.aside);
             p.note("the session was still changing it under a name that is gone; what was there is kept");
-            writeInPlace(p, path, now);
+            writeInPlace(p, path, now, false);
         } else {
             return null;
         }

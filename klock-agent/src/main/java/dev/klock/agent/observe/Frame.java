@@ -32,6 +32,8 @@ final class Frame {
     boolean tree;
     /** Changes where names lead. */
     boolean links;
+    /** Makes, removes or renames a symbolic link, so that it has to be alone. */
+    boolean leads;
     /** Compare what was opened with what was decided. */
     boolean checked;
     /** Counted among {@link Mutations}. */
@@ -66,6 +68,7 @@ final class Frame {
         heldB = false;
         replaces = false;
         tree = false;
+        leads = false;
         links = false;
         checked = false;
         marked = false;

@@ -103,6 +103,8 @@ final class Judge {
     private final PreImages images;
     private final Verdicts verdicts;
     private final Trail trail;
+    /** The session has changed where a link leads; never false again. */
+    private volatile boolean led;
     private final Mutations mutations = new Mutations();
     private final AtomicInteger changing = new AtomicInteger();
 
@@ -120,12 +122,12 @@ final class Judge {
         this.trail = trail;
     }
 
-    /** Operations between their decision and their end, on any thread. */
     /** See {@link Mutations#moves}. */
     int moves() {
         return mutations.moves();
     }
 
+    /** Operations between their decision and their end, on any thread. */
     int inMutation() {
         return mutations.count();
     }
@@ -403,6 +405,7 @@ final class Judge {
             f.createsB = true;
         }
         f.links |= link;
+        f.leads |= link;
         return true;
     }
 
@@ -427,7 +430,8 @@ final class Judge {
         }
         f.a = target;
         f.removesA = true;
-        f.links = (mode & S_IFMT) == S_IFLNK;
+        f.leads = (mode & S_IFMT) == S_IFLNK;
+        f.links = f.leads;
         mark(work, f);
         image(f, target);
     }
@@ -462,7 +466,8 @@ final class Judge {
         f.b = to;
         f.createsB = toMode == 0;
         f.tree = directory;
-        f.links = directory || (mode & S_IFMT) == S_IFLNK || (toMode & S_IFMT) == S_IFLNK;
+        f.leads = (mode & S_IFMT) == S_IFLNK || (toMode & S_IFMT) == S_IFLNK;
+        f.links = directory || f.leads;
         mark(work, f);
         if (directory) {
             imageTree(f, from);
@@ -636,34 +641,52 @@ final class Judge {
         }
     }
 
-    /** From here until {@link #end} an abort waits for this thread; so the look at the session comes after. */
     /**
-     * Counts a fresh frame among the operations under way before its names are looked up, so that no directory can be moved in between: for
-     * one to which that has happened. {@code tree}: it will move a directory itself.
+     * Counts a fresh frame among the operations under way before its names are looked up, so that no directory can be moved, and no link led
+     * elsewhere, in between: for one to which that has happened. {@code alone}: it will do that itself.
      */
-    void hold(Work work, Frame f, boolean tree) {
-        count(work, f, tree);
+    void hold(Work work, Frame f, boolean alone) {
+        count(work, f, alone);
     }
 
-    private void count(Work work, Frame f, boolean tree) {
-        if (f.marked && tree && !f.alone) {
+    /**
+     * Whether an open that changes nothing counts as well: once the session has made, removed or renamed a link, so that none of its threads
+     * leads a name elsewhere between the look at it and the open.
+     */
+    boolean holdsReads() {
+        return led;
+    }
+
+    /** An open for reading that may wait for somebody who writes, which nobody is to wait for. */
+    void letGo(Frame f, Target target) {
+        int kind = target == null || !f.marked || f.alone ? 0 : mode(target) & S_IFMT;
+        if (kind == S_IFIFO || kind == S_IFCHR) {
+            mutations.end(false);
+            f.marked = false;
+        }
+    }
+
+    private void count(Work work, Frame f, boolean alone) {
+        if (f.marked && alone && !f.alone) {
             mutations.end(false);
             f.marked = false;
         }
         if (!f.marked) {
-            f.alone = tree && mutations.beginAlone(work.marked());
-            if (!tree) {
+            f.alone = alone && mutations.beginAlone(work.marked());
+            if (!alone) {
                 mutations.begin();
             }
             f.marked = true;
         }
     }
 
+    /** From here until {@link #close} an abort waits for this thread; so the look at the session comes after. */
     private void mark(Work work, Frame f) {
         if (verdicts.ended()) {
             throw over();
         }
-        count(work, f, f.tree);
+        led |= f.leads;
+        count(work, f, f.tree || f.leads);
         if (f.links) {
             changing.incrementAndGet();
             f.counted = true;

@@ -6,10 +6,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Counts the operations that are changing something, and lets one that moves a whole directory be alone among them: it changes the names of
- * everything below, so what others do there meanwhile would be put down to names that lead elsewhere by then. Nothing waits for ever, since
+ * Counts the operations that are changing something, and lets one that moves a whole directory, or leads a symbolic link elsewhere, be alone
+ * among them: it changes where names lead, so what others do there meanwhile would be done, or put down, to names that lead elsewhere by then. Nothing waits for ever, since
  * an operation may: after that it goes on as if it were alone. Safe for virtual threads; nothing is locked while an operation runs but by
- * who moves a directory.
+ * who is alone.
  */
 final class Mutations {
     private static final long LONGEST_WAIT_NS = 2_000_000_000L;
@@ -19,7 +19,7 @@ final class Mutations {
     private static final int SPINS = 200;
 
     private final AtomicInteger count = new AtomicInteger();
-    /** Held by who moves a directory; those that wait for it are served in turn. */
+    /** Held by who is alone; those that wait for it are served in turn. */
     private final ReentrantLock turn = new ReentrantLock(true);
     private volatile boolean moving;
     /** Changed by who holds the turn only, as the next. */
@@ -31,7 +31,7 @@ final class Mutations {
         return count.get();
     }
 
-    /** How many directories have been moved: a name that was looked up before the last may lead elsewhere by now. */
+    /** How many operations have been alone: a name that was looked up before the last may lead elsewhere by now. */
     int moves() {
         return moves;
     }
@@ -51,7 +51,7 @@ final class Mutations {
     }
 
     /**
-     * A move of a directory begins.
+     * An operation that is to be alone begins.
      *
      * @param own operations of the calling thread that have begun and not ended
      * @return whether {@link #end} is owed that it was alone

@@ -32,6 +32,8 @@ import java.util.List;
  * <p>Thread-safe. No lock is taken for an allowed, repeated access.
  */
 public final class Observer implements Hooks {
+    /** The argument of an access whose end is told, too. */
+    private static final int IS_ENDED = 1;
     private static final int AT_FDCWD = -100;
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
 
@@ -163,7 +165,13 @@ public final class Observer implements Hooks {
         try {
             int access = ACCESS[op];
             if (access >= 0) {
-                if (name != null) {
+                if (name != null && arg == IS_ENDED && judge.holdsReads()) {
+                    f = work.push(op, resolver.epoch());
+                    judge.hold(work, f, false);
+                    Target target = find(name, FOLLOWS[op]);
+                    judge.access(work, op, target, access, name, null);
+                    judge.letGo(f, target);
+                } else if (name != null) {
                     judge.access(work, op, find(name, FOLLOWS[op]), access, name, null);
                 }
             } else {
@@ -727,8 +735,15 @@ public final class Observer implements Hooks {
      */
     private void change(Work work, Frame f, int dirFd, String name, byte[] bytes, boolean follow, int arg) {
         if (!Judge.changes(f.op, arg)) {
+            boolean held = judge.holdsReads();
+            if (held) {
+                judge.hold(work, f, false);
+            }
             Target target = name != null ? find(name, follow) : isRelative(dirFd, bytes) ? find(work, dirFd, bytes, follow) : find(bytes, follow);
             judge.change(work, f, target, arg, name, bytes);
+            if (held) {
+                judge.letGo(f, target);
+            }
             return;
         }
         work.nowNs = 0;
@@ -771,10 +786,10 @@ public final class Observer implements Hooks {
                     && (!moved || n == LOOKS)) {
                 return;
             }
-            boolean tree = f.tree;
+            boolean alone = f.tree || f.leads;
             again(work, f, n);
             if (moved) {
-                judge.hold(work, f, tree);
+                judge.hold(work, f, alone);
             }
         }
     }

@@ -56,9 +56,74 @@ class ReadOnlyDirectoryTest {
         }
     }
 
+    @Test
+    @Tag("K6-5")
+    void rollback_ofWhatTheSessionMadeUnreadable_isWhole() throws Exception {
+        Path dir = Files.createTempDirectory("klock-unreadable").toRealPath();
+        try {
+            boolean root = (Integer) Files.getAttribute(dir, "unix:uid") == 0;
+            Path fixed = Files.createDirectory(dir.resolve("fixed"));
+            Path own = Files.writeString(fixed.resolve("own"), "one");
+            Path same = Files.writeString(fixed.resolve("same"), "two");
+            Files.setAttribute(fixed, "unix:mode", 0555);
+            List<String> command = new ArrayList<>();
+            if (root) {
+                for (Path p : List.of(dir, own, same)) {
+                    Files.setAttribute(p, "unix:uid", NOBODY);
+                }
+                command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+            }
+            command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", System.getProperty("java.class.path"),
+                    ReadOnlyDirectoryTest.class.getName(), dir.toString(), "unreadable"));
+            Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
+            String said = new String(child.getInputStream().readAllBytes());
+            assertThat(child.waitFor()).as(said).isZero();
+        } finally {
+            RandomWorkTest.wipe(dir);
+        }
+    }
+
+    private static void unreadable(Path dir) throws IOException {
+        Path home = Files.createDirectory(dir.resolve(".klock"));
+        Path open = Files.createDirectory(dir.resolve("open"));
+        for (String d : List.of("shut", "emptied", "deep/er")) {
+            Files.writeString(Files.createDirectories(open.resolve(d)).resolve("f"), "first of " + d);
+        }
+        Files.writeString(open.resolve("g"), "same size");
+        String before = "" + TreeListing.of(dir.resolve("fixed")) + TreeListing.of(open);
+        try (Backups b = Backups.open(home, "s", Work.FILES)) {
+            Work work = new Work(b);
+            work.write(dir.resolve("fixed/own"), "x");
+            work.chmod(dir.resolve("fixed/own"), "---------");
+            work.chmod(dir.resolve("fixed/same"), "-w-------");
+            work.write(open.resolve("g"), "Same Size");
+            work.chmod(open.resolve("g"), "---------");
+            work.write(open.resolve("shut/f"), "y");
+            work.chmod(open.resolve("shut"), "---------");
+            work.delete(open.resolve("emptied/f"));
+            work.chmod(open.resolve("emptied"), "r--------");
+            work.write(open.resolve("deep/er/f"), "z");
+            work.chmod(open.resolve("deep/er"), "---------");
+            work.chmod(open.resolve("deep"), "---------");
+            work.mkdir(open.resolve("made"));
+            work.write(open.resolve("made/n"), "n");
+            work.chmod(open.resolve("made"), "---------");
+            RollbackReport report = b.rollback();
+            expect(report.complete() && report.conflicts().isEmpty(), report);
+            String after = "" + TreeListing.of(dir.resolve("fixed")) + TreeListing.of(open);
+            if (!after.equals(before)) {
+                throw new AssertionError(before + " has become " + after + "; " + report);
+            }
+        }
+    }
+
     /** The session. */
     public static void main(String[] args) throws IOException {
         Path dir = Path.of(args[0]);
+        if (args.length > 1) {
+            unreadable(dir);
+            return;
+        }
         Path home = Files.createDirectory(dir.resolve(".klock"));
         List<Path> files = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
