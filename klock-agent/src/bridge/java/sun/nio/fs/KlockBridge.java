@@ -282,6 +282,11 @@ public final class KlockBridge {
         }
     }
 
+    /** What {@code put} and {@code remove} of an environment answer: null in place of what is not the program's to know. */
+    public static String replaced(String value, Object name) {
+        return value != null && name instanceof String && HOOKS.keeps((String) name, value) ? null : value;
+    }
+
     public static void entry(int op, String name) {
         HOOKS.variable(op, name, null);
     }

@@ -265,6 +265,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     }
 
     @Override
+    public boolean denies() {
+        return mode.denies();
+    }
+
+    @Override
     public boolean failed(Op op, Throwable cause) {
         Stderr.error("klock failed while it judged " + op.name().toLowerCase(Locale.ROOT) + ": " + cause
                 + (mode.denies() ? "; the operation is refused" : ""));

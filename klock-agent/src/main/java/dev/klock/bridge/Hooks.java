@@ -87,6 +87,9 @@ public interface Hooks {
      */
     void variable(int op, String name, String value);
 
+    /** Whether the value that {@code name} had before the program set it anew or removed it is kept from it. */
+    boolean keeps(String name, String value);
+
     /** A native library is about to be loaded by its path or, if it has none, found by the system's loader; null: native code is linked. */
     void library(int op, String name);
 

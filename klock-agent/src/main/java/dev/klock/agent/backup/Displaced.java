@@ -2,7 +2,10 @@ package dev.klock.agent.backup;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
-import java.io.OutputStream;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -119,17 +122,23 @@ final class Displaced {
         if (p.now.size == 0) {
             return;
         }
-        Path aside = backups.aside("displaced", p.index, p.e.name);
-        if (Files.exists(aside, LinkOption.NOFOLLOW_LINKS)) {
-            // by a run that was interrupted, which may have begun to write here since
-            p.aside = aside;
+        Path wanted = backups.aside("displaced", p.index, p.e.name);
+        Path aside = unused(wanted);
+        if (p.e.inPlace && !aside.equals(wanted)) {
+            // kept by a run that was interrupted when it may have begun to write here
+            p.aside = latest(wanted);
             return;
         }
         if (p.now.size > MAX_DISPLACED_COPY && !undo.force()) {
             p.note("what was there was too large to be kept");
             return;
         }
-        copy(path, aside);
+        try {
+            copy(path, aside);
+        } catch (AccessDeniedException unreadable) {
+            Metadata.chmod(path, p.now.mode | 0600);
+            copy(path, aside);
+        }
         p.aside = aside;
         p.note(why(p));
     }
@@ -141,11 +150,24 @@ final class Displaced {
     }
 
     private static Path unused(Path wanted) {
-        Path free = wanted;
-        for (int n = 2; Files.exists(free, LinkOption.NOFOLLOW_LINKS); n++) {
-            free = wanted.resolveSibling(wanted.getFileName() + "." + n);
+        int n = 1;
+        while (Files.exists(numbered(wanted, n), LinkOption.NOFOLLOW_LINKS)) {
+            n++;
         }
-        return free;
+        return numbered(wanted, n);
+    }
+
+    /** The last that {@link #unused} has given; there is one. */
+    private static Path latest(Path wanted) {
+        int n = 1;
+        while (Files.exists(numbered(wanted, n + 1), LinkOption.NOFOLLOW_LINKS)) {
+            n++;
+        }
+        return numbered(wanted, n);
+    }
+
+    private static Path numbered(Path wanted, int n) {
+        return n == 1 ? wanted : wanted.resolveSibling(wanted.getFileName() + "." + n);
     }
 
     /** Gives what was written beside its place, and is safe, its name, where nothing is now; never in the place of anything. */
@@ -167,10 +189,12 @@ final class Displaced {
     }
 
     static void copy(Path from, Path aside) throws IOException {
-        Files.deleteIfExists(aside);
-        try (OutputStream out = Files.newOutputStream(aside, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-                java.io.InputStream in = Files.newInputStream(from, LinkOption.NOFOLLOW_LINKS)) {
-            in.transferTo(out);
+        try (InputStream in = Files.newInputStream(from, LinkOption.NOFOLLOW_LINKS)) {
+            Files.deleteIfExists(aside);
+            try (FileChannel out = FileChannel.open(aside, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                in.transferTo(Channels.newOutputStream(out));
+                out.force(true);
+            }
         }
     }
 }

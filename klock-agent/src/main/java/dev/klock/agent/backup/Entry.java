@@ -80,6 +80,8 @@ final class Entry {
     boolean decided;
     /** An earlier rollback began to write this file in place. */
     boolean inPlace;
+    /** The rollback under way has begun to write it in place, so its outcome goes on record though it may be the one that is there. */
+    boolean inPlaceNow;
     /** See {@link #toFirst}. */
     boolean forced;
     /** An earlier rollback decided to put back this directory's times. */

@@ -533,7 +533,10 @@ final class Rollback {
             aside.keepTheirs(p, "changed by someone else while it was put back");
             return false;
         }
-        writeInPlace(p, path, now, p.owner == Plan.ATTRIBUTED);
+        if (p.owner == Plan.ATTRIBUTED) {
+            displaced.keepCopy(p, path);
+        }
+        writeInPlace(p, path, now);
         p.outcome = Outcome.RESTORED;
         return true;
     }
@@ -670,10 +673,10 @@ final class Rollback {
         }
     }
 
-    /** @param keep whether a copy of what is there goes to {@code displaced/} first */
-    private void writeInPlace(Plan p, Path path, FileState now, boolean keep) throws IOException {
+    private void writeInPlace(Plan p, Path path, FileState now) throws IOException {
         backups.copy(p.e, OutputStream.nullOutputStream());
         try {
+            p.e.inPlaceNow = true;
             backups.append(Backups.IN_PLACE, Backups.named(p.e.name.bytes, 0));
             backups.sync();
         } catch (IOException full) {
@@ -681,9 +684,6 @@ final class Rollback {
         }
         if ((now.mode & 0600) != 0600) {
             Metadata.open(path, now.mode | 0600);
-        }
-        if (keep) {
-            displaced.keepCopy(p, path);
         }
         try (FileChannel out = FileChannel.open(path, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
             backups.copy(p.e, Channels.newOutputStream(out));
@@ -761,13 +761,13 @@ final class Rollback {
         if (now.size == image.size && Arrays.equals(Sha256.of(path), image.sha)) {
             metadata.put(p, path, image, now);
         } else if (known.leftAsIs(now) || p.e.inPlace) {
-            writeInPlace(p, path, now, false);
+            writeInPlace(p, path, now);
         } else if (known.wasOpen(null, now) && now.size <= Displaced.MAX_DISPLACED_COPY) {
             // a mapping or a descriptor went on changing it when the name it was opened by was gone
             p.aside = backups.aside("displaced", known.all().size() + p.index, other);
             Displaced.copy(path, p.aside);
             p.note("the session was still changing it under a name that is gone; what was there is kept");
-            writeInPlace(p, path, now, false);
+            writeInPlace(p, path, now);
         } else {
             return null;
         }
@@ -987,7 +987,7 @@ final class Rollback {
 
     private void record(Entry e, RollbackReport.Entry result) throws IOException {
         RollbackReport.Entry known = e.outcome;
-        if (known != null && (known.outcome() == result.outcome() || result.outcome() == Outcome.UNCHANGED)) {
+        if (known != null && !e.inPlaceNow && (known.outcome() == result.outcome() || result.outcome() == Outcome.UNCHANGED)) {
             return;
         }
         byte[] detail = result.detail() == null ? new byte[0] : result.detail().getBytes(StandardCharsets.UTF_8);

@@ -522,6 +522,20 @@ public final class Observer implements Hooks {
     }
 
     @Override
+    public boolean keeps(String name, String value) {
+        Work work = works.get();
+        if (work.depth != 0 || !verdicts.denies()) {
+            return false;
+        }
+        work.depth = 1;
+        try {
+            return variables.keeps(name, value);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
     public void library(int op, String name) {
         Work work = works.get();
         if (work.depth != 0) {

@@ -21,8 +21,14 @@ final class Variables {
     private static final int CONSUMES = Predicate.CONSUMES.ordinal();
     private static final int MUTATES = Predicate.MUTATES.ordinal();
 
-    private static final String[] LOADERS = {"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS",
-        "_JAVA_OPTIONS", "NODE_OPTIONS", "PYTHONSTARTUP", "PYTHONPATH", "PERL5OPT", "PERL5LIB", "RUBYOPT", "BASH_ENV", "ENV", "GIT_SSH_COMMAND"};
+    /** Names, or with {@code _} at the end all that begin so. */
+    private static final String[] LOADERS = {"LD_", "GCONV_PATH", "LOCPATH", "GLIBC_TUNABLES", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS",
+        "_JAVA_OPTIONS", "JDK_JAVAC_OPTIONS", "CLASSPATH", "MAVEN_OPTS", "MAVEN_ARGS", "GRADLE_OPTS", "NODE_OPTIONS", "NODE_PATH",
+        "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONINSPECT", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT",
+        "RUBYLIB", "PHPRC", "PHP_INI_SCAN_DIR", "LUA_INIT", "BASH_ENV", "BASH_FUNC_", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "LESSOPEN", "LESSCLOSE",
+        "MAKEFLAGS", "MAKEFILES", "RUSTC_WRAPPER", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR",
+        "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_CONFIG_", "GIT_CONFIG",
+        "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "SSH_ASKPASS"};
 
     private final Targets targets;
     private final Judge judge;
@@ -56,6 +62,14 @@ final class Variables {
         for (Iterator<String> i = own.keySet().iterator(); i.hasNext();) {
             judge.access(work, op, targets.other("ENV", i.next()), CONSUMES, null, null);
         }
+    }
+
+    /**
+     * Whether the old value of a variable that is set anew or removed is kept from the program: it is not asked for, so what takes a secret
+     * out of a child's environment is no violation; but it must not tell it.
+     */
+    boolean keeps(String name, String value) {
+        return value.equals(System.getenv(name)) && (targets.other("ENV", name).allowed() & 1 << CONSUMES) == 0;
     }
 
     /** {@code block}: what a child gets, NAME=value and a NUL each, as chars; null if it inherits all. */
@@ -94,7 +108,8 @@ final class Variables {
 
     private static boolean loads(String name) {
         for (int i = 0; i < LOADERS.length; i++) {
-            if (LOADERS[i].equals(name)) {
+            String row = LOADERS[i];
+            if (row.equals(name) || row.endsWith("_") && name.startsWith(row)) {
                 return true;
             }
         }

@@ -24,6 +24,9 @@ public interface Verdicts {
      */
     boolean unsaved(Denial access, IOException cause);
 
+    /** Whether what is not declared does not happen (strict, block). */
+    boolean denies();
+
     /**
      * klock itself failed while it judged {@code op}.
      *

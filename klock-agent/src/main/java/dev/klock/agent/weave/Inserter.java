@@ -240,6 +240,10 @@ final class Inserter extends ClassVisitor {
                     pushInt(hook.op.code());
                     bridge("variable");
                     return;
+                case "replaced":
+                    super.visitVarInsn(Opcodes.ALOAD, 1);
+                    bridge("replaced");
+                    return;
                 case "host":
                     super.visitInsn(Opcodes.DUP);
                     bridge("named");

@@ -115,6 +115,16 @@ class ReadOnlyDirectoryTest {
                 throw new AssertionError(before + " has become " + after + "; " + report);
             }
         }
+        // others' versions that give way to a forced undo in place are kept, each
+        for (String theirs : List.of("A", "B", "C")) {
+            Files.writeString(dir.resolve("fixed/own"), "other " + theirs);
+            try (Backups b = Backups.open(home, "s", Work.FILES)) {
+                RollbackReport forced = b.rollback(new Undo(null, true, false, null));
+                Path kept = forced.entries().stream().filter(e -> e.name().endsWith("/own")).findFirst().orElseThrow().aside();
+                expect(kept != null && Files.readString(kept).equals("other " + theirs), forced);
+                expect(Files.readString(dir.resolve("fixed/own")).equals("one"), forced);
+            }
+        }
     }
 
     /** The session. */

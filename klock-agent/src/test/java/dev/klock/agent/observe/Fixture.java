@@ -249,6 +249,11 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     }
 
     @Override
+    public boolean denies() {
+        return true;
+    }
+
+    @Override
     public boolean failed(Op op, Throwable cause) {
         failures.add(cause);
         return blocks;
