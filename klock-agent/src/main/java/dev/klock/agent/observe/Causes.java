@@ -57,22 +57,33 @@ final class Causes {
         return new DefinerSearch().walk();
     }
 
+    /** Whether a thread of the JDK's own runs, on whose stack no class of the program is that could be told anything by an error. */
+    static boolean isOnAThreadOfTheJdk() {
+        return new ThreadSearch().walk();
+    }
+
     /** Whether the JDK is about to put another file in the place of the one it removes. */
     static boolean isReplacing() {
         return new IdiomSearch().walk();
     }
 
-    /** One look at the stack, from the hook outwards, until a frame decides or {@link #FRAMES} have been seen. */
+    /** One look at the stack, from the hook outwards, until a frame decides or as many as it may look at have been seen. */
     private abstract static class Search implements Function<Stream<StackWalker.StackFrame>, Boolean> {
         static final int ON = 0;
         static final int YES = 1;
         static final int NO = 2;
 
         private final boolean otherwise;
+        private final int most;
 
         /** @param otherwise the answer if no frame decides */
         Search(boolean otherwise) {
+            this(otherwise, FRAMES);
+        }
+
+        Search(boolean otherwise, int most) {
             this.otherwise = otherwise;
+            this.most = most;
         }
 
         boolean walk() {
@@ -82,7 +93,7 @@ final class Causes {
         @Override
         public final Boolean apply(Stream<StackWalker.StackFrame> frames) {
             Iterator<StackWalker.StackFrame> i = frames.iterator();
-            for (int n = 0; n < FRAMES && i.hasNext(); n++) {
+            for (int n = 0; n < most && i.hasNext(); n++) {
                 StackWalker.StackFrame frame = i.next();
                 int answer = look(frame, frame.getDeclaringClass());
                 if (answer != ON) {
@@ -205,6 +216,23 @@ final class Causes {
                 return ON;
             }
             return answer(c.getModule().isNamed() && LinkSearch.isOfTheJdk(c.getModule()));
+        }
+    }
+
+    private static final class ThreadSearch extends Search {
+        private boolean outside;
+
+        ThreadSearch() {
+            super(true, Integer.MAX_VALUE);
+        }
+
+        @Override
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            if (isOwn(c)) {
+                return outside ? NO : ON;
+            }
+            outside = true;
+            return c.getClassLoader() == null || c.getModule().isNamed() && LinkSearch.isOfTheJdk(c.getModule()) ? ON : NO;
         }
     }
 

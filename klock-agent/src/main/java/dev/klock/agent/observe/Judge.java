@@ -266,6 +266,10 @@ final class Judge {
     private void deny(int op, Target target, int predicate, boolean tree, boolean late, String requested) {
         Denial denial = new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested);
         if (verdicts.denied(denial) || denial.isProtected() || verdicts.ended()) {
+            if ((op == OPEN_READ || op == OPEN_WRITE || op == OPEN_RANDOM) && Causes.isOnAThreadOfTheJdk()) {
+                // an error would end the thread, and whoever waits for its answer would wait for ever
+                throw Judge.<RuntimeException>sneak(new FileNotFoundException(verdicts.explain(denial)));
+            }
             throw new ScopeViolationError(verdicts.explain(denial), target.deniedBefore() < TRACED_DENIALS);
         }
     }

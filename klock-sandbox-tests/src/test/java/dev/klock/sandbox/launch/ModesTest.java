@@ -7,10 +7,12 @@ import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.jvm.Tree;
+import dev.klock.sandbox.subject.LoadsImage;
 import dev.klock.sandbox.subject.Refused;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
@@ -131,6 +133,25 @@ class ModesTest {
         Outcome outcome = Child.on(jdk).in(root).main(Refused.class, "/etc/hostname").klock("home=" + home + ",manifest=" + manifest).run();
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(outcome.err()).as(outcome.toString()).contains("CONSUMES on FILE:/etc/hostname").doesNotContain("has not ended");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-3")
+    void block_deniedOnAThreadOfTheJdk_failsThereAsAFileThatCannotBeRead(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        // a GIF of one pixel
+        byte[] gif = Base64.getDecoder().decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7");
+        Files.write(workspace.root().resolve("w/in/image.gif"), gif);
+        Files.write(workspace.root().resolve("w/private/image.gif"), gif);
+        Outcome outcome = null;
+        for (String place : new String[] {"in", "private"}) {
+            outcome = Child.on(jdk).in(workspace.root()).main(LoadsImage.class, "w/" + place + "/image.gif").klock("mode=block")
+                    .manifest(workspace.manifest()).run();
+            assertThat(outcome.exit()).as(outcome.toString()).isZero();
+            assertThat(outcome.out()).isEqualTo(place.equals("in") ? "width 1\n" : "width -1\n");
+        }
+        assertThat(outcome.err()).contains("CONSUMES on FILE:" + workspace.root() + "/w/private/image.gif");
     }
 
     @ParameterizedTest
