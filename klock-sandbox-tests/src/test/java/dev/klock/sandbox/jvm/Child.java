@@ -89,6 +89,12 @@ public final class Child {
         return this;
     }
 
+    /** Adds jars and directories to the child's class path. */
+    public Child classPath(List<Path> places) {
+        classPath.addAll(places);
+        return this;
+    }
+
     /** The jar or directory that a class of the test's class path comes from. */
     public static Path placeOf(Class<?> library) {
         try {
