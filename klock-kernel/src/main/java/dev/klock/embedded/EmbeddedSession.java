@@ -118,7 +118,11 @@ public final class EmbeddedSession implements AutoCloseable {
         }
     }
 
-    /** As {@link #acquire}, but returns at once; the future completes on a thread of the kernel's or of whoever frees what is waited for. */
+    /**
+     * As {@link #acquire}, but returns at once; the future completes on the kernel's thread. Whoever completes it before, by cancelling it
+     * above all, takes the manifest back; what was granted in the same moment is released, so that no lease is left that nobody knows of
+     * (K3-1). That goes for this future, not for those that are made of it.
+     */
     public CompletableFuture<Acquisition> acquireLater(List<Triple> triples, long waitMs, long ttlMs, boolean reserve) {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
         CompletableFuture<Acquisition> future = new CompletableFuture<>();
@@ -127,7 +131,13 @@ public final class EmbeddedSession implements AutoCloseable {
         try {
             Outcome out = kernel.apply(submit);
             if (out.verdict() == Verdict.WAIT) {
-                waiter = new Waiter(null, future);
+                Waiter w = new Waiter(null, future);
+                waiter = w;
+                future.whenComplete((result, failure) -> {
+                    if (failure != null || result != w.result) {
+                        abandon(w);
+                    }
+                });
             } else {
                 now = acquisition(out);
             }
@@ -138,6 +148,21 @@ public final class EmbeddedSession implements AutoCloseable {
             future.complete(now);
         }
         return future;
+    }
+
+    /** Nobody will ever see what comes of it. */
+    private void abandon(Waiter w) {
+        kernel.lock.lock();
+        try {
+            if (w == waiter) {
+                waiter = null;
+                kernel.apply(new Command.Withdraw(key));
+            } else if (w.result != null && w.result.isGranted()) {
+                kernel.apply(new Command.Release(key, numbers(w.result.leases())));
+            }
+        } finally {
+            kernel.lock.unlock();
+        }
     }
 
     /**
@@ -176,11 +201,15 @@ public final class EmbeddedSession implements AutoCloseable {
 
     /** Gives leases back (K3-13). */
     public Outcome release(List<Lease> leases) {
+        return kernel.perform(new Command.Release(key, numbers(leases)));
+    }
+
+    private static long[] numbers(List<Lease> leases) {
         long[] numbers = new long[leases.size()];
         for (int i = 0; i < numbers.length; i++) {
             numbers[i] = leases.get(i).fencingToken();
         }
-        return kernel.perform(new Command.Release(key, numbers));
+        return numbers;
     }
 
     /** Gives every lease back, those that roll back included. */

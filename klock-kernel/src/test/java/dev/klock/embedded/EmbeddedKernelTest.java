@@ -200,6 +200,59 @@ class EmbeddedKernelTest {
     }
 
     @Test
+    @Tag("K3-1")
+    void acquireLater_cancelledWhileItWaits_leavesTheQueueAndIsNeverGranted() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        for (boolean cancel : new boolean[] {true, false}) {
+            young.acquire(mutates("/x"), 0, 0, false);
+            old.acquire(mutates("/mine"), 0, 0, false);
+            CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+            if (cancel) {
+                assertThat(waiting.cancel(true)).isTrue();
+            } else {
+                waiting.orTimeout(10, TimeUnit.MILLISECONDS);
+                waitUntil(waiting::isDone);
+            }
+            waitUntil(() -> kernel.queue().isEmpty());
+            young.releaseAll();
+            assertThat(old.leases()).as("what it held stays").extracting(l -> l.resource().path()).containsExactly("/mine");
+            assertThat(old.state()).isEqualTo(LifeCycle.EXECUTING);
+            old.releaseAll();
+        }
+    }
+
+    @Test
+    @Tag("K3-1")
+    void acquireLater_cancelledInTheMomentOfTheGrant_keepsNothing() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        EventSink slow = e -> {
+            if (e.kind() == Event.Kind.LEASE_FREED) {
+                told.countDown();
+                try {
+                    goOn.await();
+                } catch (InterruptedException interrupted) {
+                    throw new IllegalStateException(interrupted);
+                }
+            }
+        };
+        try (EmbeddedKernel other = new EmbeddedKernel(KernelOptions.standard(), 1_000_000, slow)) {
+            EmbeddedSession young = other.open(SessionKey.of("young", "s"), 2, null, null);
+            EmbeddedSession old = other.open(SessionKey.of("old", "s"), 1, null, null);
+            young.acquire(mutates("/x"), 0, 0, false);
+            CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+            young.releaseAll();
+            told.await();
+            assertThat(old.leases()).as("granted, and not told yet").hasSize(1);
+            assertThat(waiting.cancel(true)).isTrue();
+            assertThat(old.leases()).isEmpty();
+            assertThat(young.acquire(mutates("/x"), 0, 0, false).isGranted()).isTrue();
+            goOn.countDown();
+        }
+    }
+
+    @Test
     void open_twice_isRefused() {
         session("a", 1);
         assertThatThrownBy(() -> session("a", 1)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("open already");
