@@ -20,7 +20,8 @@ import java.util.random.RandomGenerator;
  * One agent's session with an {@link EmbeddedKernel}. Thread-safe; only one manifest of a session can wait at a time.
  *
  * <p>Its leases are renewed at a third of their time to live (K3-10) as long as its {@link Health} says so. Closing it ends it well if it
- * is still going; after {@link #abort} closing does nothing more.
+ * is still going; after {@link #abort} closing does nothing more. Once its kernel is closed, it is not valid, and whatever it is asked for
+ * throws {@link IllegalStateException}.
  */
 public final class EmbeddedSession implements AutoCloseable {
     final EmbeddedKernel kernel;
@@ -53,6 +54,7 @@ public final class EmbeddedSession implements AutoCloseable {
     static final class Waiter {
         final Condition done;
         final CompletableFuture<Acquisition> future;
+        /** Set when the wait is over, unless the kernel was closed. */
         Acquisition result;
 
         Waiter(Condition done, CompletableFuture<Acquisition> future) {
@@ -81,7 +83,7 @@ public final class EmbeddedSession implements AutoCloseable {
      */
     public Acquisition acquire(List<Triple> triples, long waitMs, long ttlMs, boolean reserve) throws InterruptedException {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
-        kernel.lock.lock();
+        kernel.enter();
         try {
             Outcome out = kernel.apply(submit);
             if (out.verdict() != Verdict.WAIT) {
@@ -91,31 +93,38 @@ public final class EmbeddedSession implements AutoCloseable {
             waiter = w;
             long deadline = kernel.nanos() + TimeUnit.MILLISECONDS.toNanos(Math.min(waitMs, Limits.MAX_WAIT_MS));
             try {
-                while (w.result == null) {
+                while (w == waiter) {
                     long left = deadline - kernel.nanos();
                     if (left > 0) {
                         w.done.awaitNanos(left);
                     } else {
                         // the kernel's clock counts whole milliseconds, so it may need one more
                         kernel.apply(new Command.Expire());
-                        if (w.result == null) {
+                        if (w == waiter) {
                             w.done.awaitNanos(TimeUnit.MILLISECONDS.toNanos(1));
                         }
                     }
                 }
-                return w.result;
             } catch (InterruptedException e) {
-                if (w.result != null) {
+                if (w != waiter) {
                     Thread.currentThread().interrupt();
-                    return w.result;
+                    return ended(w);
                 }
                 waiter = null;
                 kernel.apply(new Command.Withdraw(key));
                 throw e;
             }
+            return ended(w);
         } finally {
             kernel.lock.unlock();
         }
+    }
+
+    private static Acquisition ended(Waiter w) {
+        if (w.result == null) {
+            throw EmbeddedKernel.closed();
+        }
+        return w.result;
     }
 
     /**
@@ -129,6 +138,9 @@ public final class EmbeddedSession implements AutoCloseable {
         Acquisition now = null;
         kernel.lock.lock();
         try {
+            if (kernel.isClosed()) {
+                return CompletableFuture.failedFuture(EmbeddedKernel.closed());
+            }
             Outcome out = kernel.apply(submit);
             if (out.verdict() == Verdict.WAIT) {
                 Waiter w = new Waiter(null, future);
@@ -154,6 +166,9 @@ public final class EmbeddedSession implements AutoCloseable {
     private void abandon(Waiter w) {
         kernel.lock.lock();
         try {
+            if (kernel.isClosed()) {
+                return;
+            }
             if (w == waiter) {
                 waiter = null;
                 kernel.apply(new Command.Withdraw(key));
@@ -293,6 +308,11 @@ public final class EmbeddedSession implements AutoCloseable {
             nextBeatNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(shortest) / 3;
             kernel.beatEarlier(this);
         }
+    }
+
+    /** Under the kernel's lock: nothing renews the leases any more. */
+    void invalidate() {
+        valid = false;
     }
 
     /** Ends the session well if it is still going, else leaves it as it is. */
