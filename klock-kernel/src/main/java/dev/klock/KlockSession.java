@@ -31,7 +31,7 @@ public interface KlockSession extends AutoCloseable {
 
     String agentId();
 
-    /** The manifest's, or with a number behind it when another session of this JVM has that one (C47). */
+    /** The manifest's, or with a number behind it when another session of this JVM has or had that one (C47). */
     String sessionId();
 
     /** Its age, milliseconds since 1970; smaller is older and goes first (K4-3). */
