@@ -662,10 +662,8 @@ public final class Kernel {
             return;
         }
         withdraw(s.request, out);
-        if (!s.suspended) {
-            move(s, LifeCycle.ACQUIRING, "withdrawn", out);
-            settleState(s, out);
-        }
+        move(s, LifeCycle.ACQUIRING, "withdrawn", out);
+        settleState(s, out);
     }
 
     private void announceRestart(Command.AnnounceRestart c, Outcome out) {
@@ -678,6 +676,10 @@ public final class Kernel {
     private void pause(Command.Pause c, Outcome out) {
         Session s = active(c.session(), out);
         if (s != null) {
+            if (s.request != null) {
+                // it must not be granted while the session is suspended, nor keep others away until then (C4, K5-9)
+                withdraw(s.request, out);
+            }
             s.suspended = true;
             move(s, LifeCycle.PAUSED, "paused", out);
         }
@@ -693,9 +695,6 @@ public final class Kernel {
             return;
         }
         s.suspended = false;
-        if (s.request != null) {
-            return;
-        }
         move(s, LifeCycle.ACQUIRING, "resumed", out);
         if (s.held() > 0) {
             settleState(s, out);
@@ -1015,11 +1014,9 @@ public final class Kernel {
         if (!s.taken.isEmpty()) {
             s.taken = List.of();
         }
-        if (!s.suspended) {
-            move(s, LifeCycle.ACQUIRING, null, out);
-            if (s.pending == 0) {
-                execute(s, out);
-            }
+        move(s, LifeCycle.ACQUIRING, null, out);
+        if (s.pending == 0) {
+            execute(s, out);
         }
         if (waiters > 0 && (s.leases > claims.length || olderOvertake)) {
             overtake(s, claims, out);

@@ -35,7 +35,7 @@ public final class LocalSessions implements Klock.Provider {
             "klock: the agent holds this process to its own manifest; sessions of Klock.open take leases but are not enforced one by one";
 
     /** The most ids of manifests that are remembered. */
-    static final int MAX_IDS = 10_000;
+    static final int MAX_IDS = 1_000;
 
     /** The settings that {@code klock:} in a manifest may have; only the agent uses them. */
     private static final String[] SETTINGS = {"mode", "home", "agent", "wait-timeout", "amend", "log.level"};

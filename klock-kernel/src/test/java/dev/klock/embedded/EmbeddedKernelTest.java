@@ -308,6 +308,21 @@ class EmbeddedKernelTest {
     }
 
     @Test
+    @Tag("K0-3")
+    void pause_ofWhoWaits_isToldPausedAndNotGranted() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        young.acquire(mutates("/x"), 0, 0, false);
+        CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+        old.perform(new Command.Pause(old.key()));
+        young.releaseAll();
+        assertThat(waiting.get(10, TimeUnit.SECONDS).verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(old.leases()).isEmpty();
+        old.perform(new Command.Resume(old.key()));
+        assertThat(old.acquire(mutates("/x"), 0, 0, false).isGranted()).isTrue();
+    }
+
+    @Test
     void open_twice_isRefused() {
         session("a", 1);
         assertThatThrownBy(() -> session("a", 1)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("open already");
