@@ -1081,6 +1081,7 @@ public final class Kernel {
                 found.clear();
                 index.collect(
                         s.space, t.object(), Predicate.PROVIDES.bit(), s, Long.MAX_VALUE, LeaseIndex.HELD_ONLY, found);
+                found.sort(FIXED_ORDER);
                 for (int j = 0; j < found.size(); j++) {
                     Claim c = found.get(j);
                     news.add(new Change(c.session.key, c.predicate, c.resource(), nowMs));
