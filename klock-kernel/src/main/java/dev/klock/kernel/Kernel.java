@@ -83,7 +83,11 @@ public final class Kernel {
     private boolean mayMeet;
     private final ArrayList<Request> judged = new ArrayList<>();
 
-    /** A kernel whose clock stands at {@code startMs}, milliseconds. */
+    /**
+     * A kernel whose clock stands at {@code startMs}, milliseconds.
+     *
+     * @throws IllegalArgumentException if that is not from 0 to {@link Limits#MAX_CLOCK_MS}
+     */
     public Kernel(KernelOptions options, long startMs) {
         this(options, startMs, true, false);
     }
@@ -93,6 +97,9 @@ public final class Kernel {
      * C42); with {@code olderOvertake}, older sessions do not queue behind younger waiters (against C23).
      */
     Kernel(KernelOptions options, long startMs, boolean rejudges, boolean olderOvertake) {
+        if (startMs < 0 || startMs > Limits.MAX_CLOCK_MS) {
+            throw new IllegalArgumentException("the clock must start from 0 to " + Limits.MAX_CLOCK_MS + " ms, not at " + startMs);
+        }
         this.options = Objects.requireNonNull(options);
         this.idPrefix = "lease_".concat(options.kernelId()).concat("_");
         this.rejudges = rejudges;
@@ -108,12 +115,16 @@ public final class Kernel {
      * Carries out one command at {@code nowMs}, after all that time has brought until then. A refused command changes nothing beyond
      * that. Never throws for anything a command can contain.
      *
-     * @param nowMs kernel clock, milliseconds; not less than at the call before
+     * @param nowMs kernel clock, milliseconds; not less than at the call before, and not more than {@link Limits#MAX_CLOCK_MS}
      */
     public Outcome apply(Command command, long nowMs) {
         Outcome out = new Outcome();
         if (nowMs < this.nowMs) {
             out.refuse(Refusal.Code.TIME_WENT_BACKWARDS, "it was " + this.nowMs + " already, not " + nowMs);
+            return out;
+        }
+        if (nowMs > Limits.MAX_CLOCK_MS) {
+            out.refuse(Refusal.Code.BAD_TIME, "the clock must not be beyond " + Limits.MAX_CLOCK_MS + " ms: " + nowMs);
             return out;
         }
         this.nowMs = nowMs;
