@@ -190,6 +190,45 @@ class KlockTest {
     }
 
     @Test
+    void durations_ofAnyLength_areTakenForTheLongestOrForNone() throws Exception {
+        String place = "FILE:" + dir.toRealPath();
+        Path wanted = manifest("patient", 1, "MUTATES FILE:${workspace}/long");
+        for (Duration longest : List.of(Duration.ofSeconds(Long.MAX_VALUE, 999_999_999), Duration.ofMillis(Long.MAX_VALUE), Duration.ofDays(200_000))) {
+            KlockSession holder = Klock.open(manifest("holder", 2, "MUTATES FILE:${workspace}/long"));
+            CompletableFuture<KlockSession> opening = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return Klock.open(wanted, longest);
+                } catch (KlockException | InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            Thread.sleep(100);
+            assertThat(opening).isNotDone();
+            holder.close();
+            try (KlockSession s = opening.get(10, TimeUnit.SECONDS)) {
+                assertThat(s.acquire(longest, "CONSUMES " + place + "/free").isGranted()).isTrue();
+                assertThat(s.release(s.answer())).isTrue();
+                assertThat(s.retry(longest).isGranted()).isTrue();
+            }
+        }
+        try (KlockSession holder = Klock.open(manifest("holder", 2, "MUTATES FILE:${workspace}/long"));
+                KlockSession s = Klock.open(wanted, Duration.ofSeconds(Long.MIN_VALUE))) {
+            assertThat(holder.answer().isGranted()).isTrue();
+            assertThat(s.answer().verdict()).isEqualTo(Answer.Verdict.PAUSED);
+            assertThat(s.retry(Duration.ofSeconds(Long.MIN_VALUE)).verdict()).isEqualTo(Answer.Verdict.PAUSED);
+        }
+    }
+
+    @Test
+    void acquire_severalSpacesAfterThePredicate_isReadAsAManifestIs() throws Exception {
+        try (KlockSession a = Klock.open(manifest("spaced", -1, "CONSUMES   FILE:${workspace}/a"))) {
+            assertThat(a.acquire(Duration.ZERO, "MUTATES  FILE:/w/spaced").leases()).singleElement().asString().endsWith("MUTATES FILE:/w/spaced");
+            assertThat(a.acquire(Duration.ZERO, "MUTATES  ").reason()).contains("is not an intent");
+            assertThat(a.acquire(Duration.ZERO, "  MUTATES FILE:/w/spaced").reason()).contains("is not an intent");
+        }
+    }
+
+    @Test
     void acquire_nonsense_isRefusedWithWhatWouldBeRight() throws Exception {
         try (KlockSession a = Klock.open(manifest("odd", -1, "CONSUMES FILE:${workspace}/a"))) {
             for (String bad : List.of("", "MUTATES", "WRITES FILE:/x", "MUTATES /x", "MUTATES FILE:x", "MUTATES FILE:/a/../b", "mutates FILE:/x")) {

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
@@ -31,6 +32,8 @@ import java.util.function.Consumer;
 
 /** A session whose rollback is its program's own business: its leases go at once when it dies. */
 final class LocalSession implements KlockSession, SessionListener {
+    private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
+
     private final EmbeddedSession held;
     private final List<Triple> manifest;
     /** What came of asking for the manifest; whether its leases are held still, {@link #answer} looks. Written under this object's lock. */
@@ -110,23 +113,31 @@ final class LocalSession implements KlockSession, SessionListener {
                 predicate = p;
             }
         }
-        if (predicate == null || space < 0) {
+        int from = space;
+        while (from >= 0 && from < intent.length() && intent.charAt(from) == ' ') {
+            from++;
+        }
+        if (predicate == null || space < 0 || from == intent.length()) {
             throw new IllegalArgumentException("\"" + intent + "\" is not an intent; write PREDICATE SCHEME:path, such as MUTATES FILE:/w/a");
         }
         try {
-            return Triple.of(predicate, LocalSessions.real(Resource.parse(intent.substring(space + 1))));
+            return Triple.of(predicate, LocalSessions.real(Resource.parse(intent.substring(from))));
         } catch (ResourceSyntaxException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
     }
 
+    /** What is longer than a number of milliseconds can say is the longest one. */
     private static long millis(Duration d) {
-        return Math.max(0, d.toMillis());
+        if (d.isNegative()) {
+            return 0;
+        }
+        return d.compareTo(LONGEST) < 0 ? d.toMillis() : Long.MAX_VALUE;
     }
 
     @Override
     public boolean release(Answer granted) {
-        if (!(granted.handle() instanceof Leases)) {
+        if (!(Objects.requireNonNull(granted, "granted").handle() instanceof Leases)) {
             return false;
         }
         return !held.release(((Leases) granted.handle()).list).leases().isEmpty();
