@@ -6,7 +6,7 @@ import java.util.List;
  * What came of asking for leases: a value, since waiting and dying are part of the protocol and not failures. Immutable.
  *
  * @param verdict how it ended
- * @param leases what was granted, each {@code lease_… PREDICATE RESOURCE}; empty otherwise
+ * @param leases what was granted, each {@code lease_… PREDICATE RESOURCE}; for GONE, what of it is held still; empty otherwise
  * @param conflicts what stood in the way, a line each; empty if granted
  * @param changes what others may have changed since this session last worked, a line each (K5-11); empty if nothing is known
  * @param retryAfterMs when to try again, in milliseconds from now; 0 if there is no hint
@@ -29,6 +29,11 @@ public record Answer(
         PAUSED,
         /** Somebody older is in the way, or the wait ran out: everything the session held is gone; roll back and try again (K4-6, C43). */
         DIE,
+        /**
+         * It was granted and is not held any more, or not all of it: given back, run out, revoked, or the session is over. Only
+         * {@link KlockSession#answer} says so; {@link Answer#reason} names what went first.
+         */
+        GONE,
         /** What was asked for cannot be asked for: {@link Answer#reason} says why. Nothing has changed. */
         REFUSED
     }

@@ -34,7 +34,7 @@ public final class Klock {
      * Opens a session for a manifest's agent and asks for its leases; {@link KlockSession#answer} says what came of it.
      *
      * @param manifest a KLIS-1 manifest, JSON or YAML
-     * @param wait how long to wait for those who are younger; zero for not at all
+     * @param wait how long to wait for those who are younger, at most an hour; zero for not at all
      * @throws KlockException if the manifest is missing or cannot be used
      * @throws InterruptedException if the thread is interrupted while it waits; the session is closed then
      */

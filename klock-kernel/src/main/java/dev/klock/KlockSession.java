@@ -31,7 +31,7 @@ public interface KlockSession extends AutoCloseable {
 
     String agentId();
 
-    /** The manifest's, or with a number behind it when another session of this JVM has that one (C47). */
+    /** The manifest's, or with a number behind it when another session of this JVM has or had that one (C47). */
     String sessionId();
 
     /** Its age, milliseconds since 1970; smaller is older and goes first (K4-3). */
@@ -44,21 +44,27 @@ public interface KlockSession extends AutoCloseable {
      */
     boolean isEnforced();
 
-    /** What came of asking for the manifest's leases, the last time. */
+    /**
+     * How the session stands with its manifest's leases (K1-1): what came of asking for them the last time. GRANTED is only said while all
+     * of them are held; later it is GONE, or the DIE of an {@link #acquire} that took them (C43). Takes the kernel's lock.
+     */
     Answer answer();
 
     /**
      * Asks for the manifest's leases again, as often as needed, with the session's first timestamp and a growing pause (K4-7, K4-13), until
-     * they are granted or {@code total} has gone by. Returns {@link #answer} at once if they are held.
+     * they are granted or {@code total} has gone by. Returns {@link #answer} at once if all of them are held. If some are, it asks for all
+     * anew (K2-5) and gives those back once it has them; until then they stay (C5), unless it dies (C43). What {@link #acquire} gave is
+     * not asked for again.
      *
      * @throws InterruptedException if the thread is interrupted while it waits; nothing is taken then
      */
     Answer retry(Duration total) throws InterruptedException;
 
     /**
-     * Asks for more leases, all or none (K2-5).
+     * Asks for more leases, all or none (K2-5). DIE takes all that the session holds, the manifest's leases, too (C43): {@link #retry} asks
+     * for those again.
      *
-     * @param wait how long to wait for those who are younger; zero for not at all
+     * @param wait how long to wait for those who are younger, at most an hour; zero for not at all
      * @param intents in the short form of a manifest: {@code MUTATES FILE:/w/a}
      * @throws InterruptedException as for {@link #retry}
      */
@@ -68,7 +74,8 @@ public interface KlockSession extends AutoCloseable {
     boolean release(Answer granted);
 
     /**
-     * Runs {@code work} as this session.
+     * Runs {@code work} as this session. Looks at {@link #isValid} only; work that needs the manifest's leases and comes after an
+     * {@link #acquire} asks {@link #retry} first.
      *
      * @throws IllegalStateException if the session holds no valid lease: it was not granted, has died, or its time ran out (C46)
      */
@@ -82,7 +89,10 @@ public interface KlockSession extends AutoCloseable {
      */
     <T> T call(Callable<T> work) throws Exception;
 
-    /** Whether it may act under its leases now (C46). Costs two reads; ask before each effect in long work. */
+    /**
+     * Whether it may act under the leases that it holds now (C46), whichever they are: the manifest's, as long as {@link #answer} is GRANTED,
+     * and what {@link #acquire} gave. Costs two reads; ask before each effect in long work.
+     */
     boolean isValid();
 
     /** {@code null} once it was closed for long. */

@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -126,6 +127,104 @@ class KlockTest {
             Answer paused = a.acquire(Duration.ZERO, "MUTATES " + place + "/m");
             assertThat(paused.verdict()).as("older, but was told not to wait").isEqualTo(Answer.Verdict.PAUSED);
             assertThat(a.release(paused)).isFalse();
+        }
+    }
+
+    @Test
+    @Tag("K1-1")
+    void retry_afterADieTookTheManifestAndMoreWasAcquired_asksForItAgain() throws Exception {
+        String place = "FILE:" + dir.toRealPath();
+        try (KlockSession old = Klock.open(manifest("old-one", 10, "MUTATES FILE:${workspace}/o"));
+                KlockSession young = Klock.open(manifest("young-one", 30, "MUTATES FILE:${workspace}/m"))) {
+            assertThat(young.acquire(Duration.ZERO, "MUTATES " + place + "/o").verdict()).isEqualTo(Answer.Verdict.DIE);
+            assertThat(young.answer().verdict()).as("what it was granted went, too").isEqualTo(Answer.Verdict.DIE);
+            assertThat(young.answer().leases()).isEmpty();
+            assertThat(young.acquire(Duration.ZERO, "CONSUMES " + place + "/z").isGranted()).isTrue();
+            assertThat(young.answer().isGranted()).as("other leases are not the manifest's").isFalse();
+            try (KlockSession third = Klock.open(manifest("third", 20, "MUTATES FILE:${workspace}/m"), Duration.ZERO)) {
+                assertThat(third.answer().isGranted()).isTrue();
+                Answer again = young.retry(Duration.ZERO);
+                assertThat(again.verdict()).isEqualTo(Answer.Verdict.DIE);
+                assertThat(again.conflicts()).singleElement().asString().contains("third/");
+            }
+            assertThat(young.retry(Duration.ofSeconds(10)).isGranted()).isTrue();
+            assertThat(young.answer().leases()).singleElement().asString().endsWith("MUTATES " + place + "/m");
+        }
+    }
+
+    @Test
+    @Tag("K1-1")
+    @Tag("K3-13")
+    void retry_afterTheManifestWasGivenBackBesideAnotherLease_asksForItAgain() throws Exception {
+        String place = "FILE:" + dir.toRealPath();
+        try (KlockSession a = Klock.open(manifest("giving", 20, "MUTATES FILE:${workspace}/m", "CONSUMES FILE:${workspace}/n"))) {
+            Answer first = a.answer();
+            assertThat(a.acquire(Duration.ZERO, "CONSUMES " + place + "/z").isGranted()).isTrue();
+            assertThat(a.release(first)).isTrue();
+            assertThat(a.answer().verdict()).isEqualTo(Answer.Verdict.GONE);
+            assertThat(a.answer().reason()).contains("MUTATES " + place + "/m", "not held");
+            assertThat(a.answer().handle()).isNull();
+            try (KlockSession other = Klock.open(manifest("taking", 10, "MUTATES FILE:${workspace}/m"), Duration.ZERO)) {
+                assertThat(other.answer().isGranted()).isTrue();
+                assertThat(a.retry(Duration.ZERO).verdict()).isEqualTo(Answer.Verdict.DIE);
+            }
+            Answer again = a.retry(Duration.ofSeconds(10));
+            assertThat(again.leases()).hasSize(2).doesNotContainAnyElementsOf(first.leases());
+            assertThat(a.answer()).isSameAs(again);
+        }
+    }
+
+    @Test
+    @Tag("K1-1")
+    void answer_onceTheSessionIsOver_isNotGrantedAndSaysSo() throws Exception {
+        for (String line : List.of("MUTATES FILE:${workspace}/f", "PROVIDES PROCESS:/bin/true")) {
+            KlockSession a = Klock.open(manifest("over", -1, line));
+            assertThat(a.answer().isGranted()).isTrue();
+            a.close();
+            assertThat(a.answer().verdict()).isEqualTo(Answer.Verdict.GONE);
+            for (Answer late : List.of(a.answer(), a.retry(Duration.ZERO), a.acquire(Duration.ZERO, "CONSUMES FILE:/z"))) {
+                assertThat(late.isGranted()).isFalse();
+                assertThat(late.reason()).contains("COMPLETED", "open another").doesNotContain("epoch");
+            }
+        }
+    }
+
+    @Test
+    void durations_ofAnyLength_areTakenForTheLongestOrForNone() throws Exception {
+        String place = "FILE:" + dir.toRealPath();
+        Path wanted = manifest("patient", 1, "MUTATES FILE:${workspace}/long");
+        for (Duration longest : List.of(Duration.ofSeconds(Long.MAX_VALUE, 999_999_999), Duration.ofMillis(Long.MAX_VALUE), Duration.ofDays(200_000))) {
+            KlockSession holder = Klock.open(manifest("holder", 2, "MUTATES FILE:${workspace}/long"));
+            CompletableFuture<KlockSession> opening = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return Klock.open(wanted, longest);
+                } catch (KlockException | InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            Thread.sleep(100);
+            assertThat(opening).isNotDone();
+            holder.close();
+            try (KlockSession s = opening.get(10, TimeUnit.SECONDS)) {
+                assertThat(s.acquire(longest, "CONSUMES " + place + "/free").isGranted()).isTrue();
+                assertThat(s.release(s.answer())).isTrue();
+                assertThat(s.retry(longest).isGranted()).isTrue();
+            }
+        }
+        try (KlockSession holder = Klock.open(manifest("holder", 2, "MUTATES FILE:${workspace}/long"));
+                KlockSession s = Klock.open(wanted, Duration.ofSeconds(Long.MIN_VALUE))) {
+            assertThat(holder.answer().isGranted()).isTrue();
+            assertThat(s.answer().verdict()).isEqualTo(Answer.Verdict.PAUSED);
+            assertThat(s.retry(Duration.ofSeconds(Long.MIN_VALUE)).verdict()).isEqualTo(Answer.Verdict.PAUSED);
+        }
+    }
+
+    @Test
+    void acquire_severalSpacesAfterThePredicate_isReadAsAManifestIs() throws Exception {
+        try (KlockSession a = Klock.open(manifest("spaced", -1, "CONSUMES   FILE:${workspace}/a"))) {
+            assertThat(a.acquire(Duration.ZERO, "MUTATES  FILE:/w/spaced").leases()).singleElement().asString().endsWith("MUTATES FILE:/w/spaced");
+            assertThat(a.acquire(Duration.ZERO, "MUTATES  ").reason()).contains("is not an intent");
+            assertThat(a.acquire(Duration.ZERO, "  MUTATES FILE:/w/spaced").reason()).contains("is not an intent");
         }
     }
 

@@ -41,6 +41,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         final Event event;
         final EmbeddedSession session;
         final CompletableFuture<Acquisition> future;
+        /** {@code null} if the kernel was closed before there was one. */
         final Acquisition result;
 
         Notice(Event event, EmbeddedSession session, CompletableFuture<Acquisition> future, Acquisition result) {
@@ -90,6 +91,7 @@ public final class EmbeddedKernel implements AutoCloseable {
      * @param health asked before each heartbeat; {@code null} for "alive until closed"
      * @param listener may be {@code null}
      * @throws IllegalArgumentException if the kernel refuses the registration; the message says why
+     * @throws IllegalStateException if the kernel is closed
      */
     public EmbeddedSession open(SessionKey key, long priorityMs, Health health, SessionListener listener) {
         return open(new Command.Register(key, priorityMs, true, 0, false, true, true), health, listener);
@@ -97,11 +99,8 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** As {@link #open(SessionKey, long, Health, SessionListener)}, with all that a registration can say. */
     public EmbeddedSession open(Command.Register register, Health health, SessionListener listener) {
-        lock.lock();
+        enter();
         try {
-            if (closed) {
-                throw new IllegalStateException("the kernel is closed");
-            }
             EmbeddedSession known = sessions.get(register.session());
             if (known != null && known.state() != null && !known.state().isTerminal()) {
                 throw new IllegalArgumentException("session " + register.session() + " is open already");
@@ -123,9 +122,28 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    /** Takes the lock. */
+    void enter() {
+        lock.lock();
+        if (closed) {
+            lock.unlock();
+            throw closed();
+        }
+    }
+
+    /** What everything answers from {@link #close} on. */
+    static IllegalStateException closed() {
+        return new IllegalStateException("the kernel is closed");
+    }
+
+    /** Under the lock. */
+    boolean isClosed() {
+        return closed;
+    }
+
     /** Carries out any command now. */
     public Outcome perform(Command command) {
-        lock.lock();
+        enter();
         try {
             return apply(command);
         } finally {
@@ -134,7 +152,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     public LifeCycle state(SessionKey session) {
-        lock.lock();
+        enter();
         try {
             return kernel.state(session);
         } finally {
@@ -143,7 +161,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     public List<Lease> leasesOf(SessionKey session) {
-        lock.lock();
+        enter();
         try {
             return kernel.leasesOf(session);
         } finally {
@@ -153,7 +171,7 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Who holds what overlaps {@code resource} (K7-6). */
     public List<Lease> holders(String namespace, Resource resource) {
-        lock.lock();
+        enter();
         try {
             return kernel.holders(namespace, resource);
         } finally {
@@ -163,7 +181,7 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Who waits, first come first. */
     public List<SessionKey> queue() {
-        lock.lock();
+        enter();
         try {
             return kernel.queue();
         } finally {
@@ -173,7 +191,7 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** What the session's waiting manifest waits for. */
     public List<Conflict> blockers(SessionKey session) {
-        lock.lock();
+        enter();
         try {
             return kernel.blockers(session);
         } finally {
@@ -183,7 +201,7 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** The session as it is now, or {@code null} if it is not known; what its StateDigest is made of. */
     public SessionView session(SessionKey session) {
-        lock.lock();
+        enter();
         try {
             return kernel.session(session);
         } finally {
@@ -193,7 +211,7 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** The hottest resources (K7-7); {@code namespace} {@code null} for all. */
     public List<HotSpot> contention(String namespace, int limit) {
-        lock.lock();
+        enter();
         try {
             return kernel.contention(namespace, limit);
         } finally {
@@ -203,7 +221,7 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Who is blocked, what is hot, who is a ghost (K7-12); {@code namespace} {@code null} for all. */
     public Overview overview(String namespace, int limit) {
-        lock.lock();
+        enter();
         try {
             return kernel.overview(namespace, limit);
         } finally {
@@ -211,15 +229,19 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
-    /** Ends the daemon thread; whoever still waits gets PAUSED. Leases are not released: nothing can be asked any more. */
+    /**
+     * Ends the daemon thread, and with it all renewing. Leases are not released: nothing can be asked any more. From now on no session is
+     * valid, and everything but closing throws {@link IllegalStateException}; so does whatever waits, and futures end with it.
+     */
     @Override
     public void close() {
         lock.lock();
         try {
             closed = true;
             for (EmbeddedSession s : sessions.values()) {
+                s.invalidate();
                 if (s.waiter != null) {
-                    finish(s, new Acquisition(Verdict.PAUSED, false, List.of(), List.of(), List.of(), 0, null));
+                    finish(s, null);
                 }
             }
             work.signalAll();
@@ -232,7 +254,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         lock.lock();
         try {
             LifeCycle state = kernel.state(s.key);
-            if (state != null && !state.isTerminal()) {
+            if (!closed && state != null && !state.isTerminal()) {
                 if (apply(new Command.Complete(s.key)).isRefused()) {
                     apply(new Command.Abort(s.key, "closed while " + state));
                 }
@@ -316,6 +338,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         s.leasesChanged(kernel.leasesOf(s.key), nanos(), kernel.nowMs());
     }
 
+    /** {@code result} {@code null}: the kernel is closed. */
     private void finish(EmbeddedSession s, Acquisition result) {
         EmbeddedSession.Waiter w = s.waiter;
         s.waiter = null;
@@ -406,7 +429,7 @@ public final class EmbeddedKernel implements AutoCloseable {
                     return false;
                 }
                 for (EmbeddedSession s : sessions.values()) {
-                    if (nanos() - s.nextBeatNanos >= 0) {
+                    if (!closed && nanos() - s.nextBeatNanos >= 0) {
                         beat.add(s);
                         long everyMs = s.shortestTtlMs == 0 ? 60_000 : Math.max(1, s.shortestTtlMs / 3);
                         s.nextBeatNanos = nanos() + everyMs * 1_000_000;
@@ -420,16 +443,15 @@ public final class EmbeddedKernel implements AutoCloseable {
             for (int i = 0; i < beat.size(); i++) {
                 EmbeddedSession s = beat.get(i);
                 if (isAlive(s.health)) {
-                    Outcome out = perform(new Command.Heartbeat(s.key, null));
-                    if (out.isRefused() && out.refusal().code() != Refusal.Code.SESSION_ENDED) {
-                        stop(s);
-                    }
+                    renew(s);
                 }
             }
             beat.clear();
             lock.lock();
             try {
-                apply(new Command.Expire());
+                if (!closed) {
+                    apply(new Command.Expire());
+                }
                 tell.addAll(notices);
                 notices.clear();
             } finally {
@@ -442,10 +464,16 @@ public final class EmbeddedKernel implements AutoCloseable {
             return true;
         }
 
-        private void stop(EmbeddedSession s) {
+        private void renew(EmbeddedSession s) {
             lock.lock();
             try {
-                sessions.remove(s.key, s);
+                if (closed) {
+                    return;
+                }
+                Outcome out = apply(new Command.Heartbeat(s.key, null));
+                if (out.isRefused() && out.refusal().code() != Refusal.Code.SESSION_ENDED) {
+                    sessions.remove(s.key, s);
+                }
             } finally {
                 lock.unlock();
             }
@@ -462,7 +490,11 @@ public final class EmbeddedKernel implements AutoCloseable {
         private void tell(Notice n) {
             try {
                 if (n.future != null) {
-                    n.future.complete(n.result);
+                    if (n.result == null) {
+                        n.future.completeExceptionally(closed());
+                    } else {
+                        n.future.complete(n.result);
+                    }
                     return;
                 }
                 if (sink != null) {

@@ -20,7 +20,8 @@ import java.util.random.RandomGenerator;
  * One agent's session with an {@link EmbeddedKernel}. Thread-safe; only one manifest of a session can wait at a time.
  *
  * <p>Its leases are renewed at a third of their time to live (K3-10) as long as its {@link Health} says so. Closing it ends it well if it
- * is still going; after {@link #abort} closing does nothing more.
+ * is still going; after {@link #abort} closing does nothing more. Once its kernel is closed, it is not valid, and whatever it is asked for
+ * throws {@link IllegalStateException}.
  */
 public final class EmbeddedSession implements AutoCloseable {
     final EmbeddedKernel kernel;
@@ -53,6 +54,7 @@ public final class EmbeddedSession implements AutoCloseable {
     static final class Waiter {
         final Condition done;
         final CompletableFuture<Acquisition> future;
+        /** Set when the wait is over, unless the kernel was closed. */
         Acquisition result;
 
         Waiter(Condition done, CompletableFuture<Acquisition> future) {
@@ -81,7 +83,7 @@ public final class EmbeddedSession implements AutoCloseable {
      */
     public Acquisition acquire(List<Triple> triples, long waitMs, long ttlMs, boolean reserve) throws InterruptedException {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
-        kernel.lock.lock();
+        kernel.enter();
         try {
             Outcome out = kernel.apply(submit);
             if (out.verdict() != Verdict.WAIT) {
@@ -91,43 +93,63 @@ public final class EmbeddedSession implements AutoCloseable {
             waiter = w;
             long deadline = kernel.nanos() + TimeUnit.MILLISECONDS.toNanos(Math.min(waitMs, Limits.MAX_WAIT_MS));
             try {
-                while (w.result == null) {
+                while (w == waiter) {
                     long left = deadline - kernel.nanos();
                     if (left > 0) {
                         w.done.awaitNanos(left);
                     } else {
                         // the kernel's clock counts whole milliseconds, so it may need one more
                         kernel.apply(new Command.Expire());
-                        if (w.result == null) {
+                        if (w == waiter) {
                             w.done.awaitNanos(TimeUnit.MILLISECONDS.toNanos(1));
                         }
                     }
                 }
-                return w.result;
             } catch (InterruptedException e) {
-                if (w.result != null) {
+                if (w != waiter) {
                     Thread.currentThread().interrupt();
-                    return w.result;
+                    return ended(w);
                 }
                 waiter = null;
                 kernel.apply(new Command.Withdraw(key));
                 throw e;
             }
+            return ended(w);
         } finally {
             kernel.lock.unlock();
         }
     }
 
-    /** As {@link #acquire}, but returns at once; the future completes on a thread of the kernel's or of whoever frees what is waited for. */
+    private static Acquisition ended(Waiter w) {
+        if (w.result == null) {
+            throw EmbeddedKernel.closed();
+        }
+        return w.result;
+    }
+
+    /**
+     * As {@link #acquire}, but returns at once; the future completes on the kernel's thread. Whoever completes it before, by cancelling it
+     * above all, takes the manifest back; what was granted in the same moment is released, so that no lease is left that nobody knows of
+     * (K3-1). That goes for this future, not for those that are made of it.
+     */
     public CompletableFuture<Acquisition> acquireLater(List<Triple> triples, long waitMs, long ttlMs, boolean reserve) {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
         CompletableFuture<Acquisition> future = new CompletableFuture<>();
         Acquisition now = null;
         kernel.lock.lock();
         try {
+            if (kernel.isClosed()) {
+                return CompletableFuture.failedFuture(EmbeddedKernel.closed());
+            }
             Outcome out = kernel.apply(submit);
             if (out.verdict() == Verdict.WAIT) {
-                waiter = new Waiter(null, future);
+                Waiter w = new Waiter(null, future);
+                waiter = w;
+                future.whenComplete((result, failure) -> {
+                    if (failure != null || result != w.result) {
+                        abandon(w);
+                    }
+                });
             } else {
                 now = acquisition(out);
             }
@@ -138,6 +160,24 @@ public final class EmbeddedSession implements AutoCloseable {
             future.complete(now);
         }
         return future;
+    }
+
+    /** Nobody will ever see what comes of it. */
+    private void abandon(Waiter w) {
+        kernel.lock.lock();
+        try {
+            if (kernel.isClosed()) {
+                return;
+            }
+            if (w == waiter) {
+                waiter = null;
+                kernel.apply(new Command.Withdraw(key));
+            } else if (w.result != null && w.result.isGranted()) {
+                kernel.apply(new Command.Release(key, numbers(w.result.leases())));
+            }
+        } finally {
+            kernel.lock.unlock();
+        }
     }
 
     /**
@@ -176,11 +216,15 @@ public final class EmbeddedSession implements AutoCloseable {
 
     /** Gives leases back (K3-13). */
     public Outcome release(List<Lease> leases) {
+        return kernel.perform(new Command.Release(key, numbers(leases)));
+    }
+
+    private static long[] numbers(List<Lease> leases) {
         long[] numbers = new long[leases.size()];
         for (int i = 0; i < numbers.length; i++) {
             numbers[i] = leases.get(i).fencingToken();
         }
-        return kernel.perform(new Command.Release(key, numbers));
+        return numbers;
     }
 
     /** Gives every lease back, those that roll back included. */
@@ -264,6 +308,11 @@ public final class EmbeddedSession implements AutoCloseable {
             nextBeatNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(shortest) / 3;
             kernel.beatEarlier(this);
         }
+    }
+
+    /** Under the kernel's lock: nothing renews the leases any more. */
+    void invalidate() {
+        valid = false;
     }
 
     /** Ends the session well if it is still going, else leaves it as it is. */

@@ -18,6 +18,12 @@ final class Canonical {
             if (id.charAt(i) < ' ' || id.charAt(i) == 0x7f) {
                 return "has a control character at " + i;
             }
+            if (Character.isSurrogate(id.charAt(i))) {
+                if (Character.charCount(id.codePointAt(i)) == 1) {
+                    return "has half of a surrogate pair at " + i;
+                }
+                i++;
+            }
         }
         return null;
     }

@@ -97,7 +97,10 @@ public sealed interface Command {
     /** Nothing but the passing of time. Every command does this first. */
     record Expire() implements Command {}
 
-    /** An operator's pause (C4): leases stay and need heartbeats; new manifests are answered PAUSED. */
+    /**
+     * An operator's pause (C4): leases stay and need heartbeats; new manifests are answered PAUSED, and one that waits is taken back, to be
+     * asked for again after {@link Resume} (K5-9).
+     */
     record Pause(SessionKey session) implements Command {}
 
     /** Ends an operator's pause, or tells that a resumed session has looked at what changed (K5-8, C9). */

@@ -83,7 +83,11 @@ public final class Kernel {
     private boolean mayMeet;
     private final ArrayList<Request> judged = new ArrayList<>();
 
-    /** A kernel whose clock stands at {@code startMs}, milliseconds. */
+    /**
+     * A kernel whose clock stands at {@code startMs}, milliseconds.
+     *
+     * @throws IllegalArgumentException if that is not from 0 to {@link Limits#MAX_CLOCK_MS}
+     */
     public Kernel(KernelOptions options, long startMs) {
         this(options, startMs, true, false);
     }
@@ -93,6 +97,9 @@ public final class Kernel {
      * C42); with {@code olderOvertake}, older sessions do not queue behind younger waiters (against C23).
      */
     Kernel(KernelOptions options, long startMs, boolean rejudges, boolean olderOvertake) {
+        if (startMs < 0 || startMs > Limits.MAX_CLOCK_MS) {
+            throw new IllegalArgumentException("the clock must start from 0 to " + Limits.MAX_CLOCK_MS + " ms, not at " + startMs);
+        }
         this.options = Objects.requireNonNull(options);
         this.idPrefix = "lease_".concat(options.kernelId()).concat("_");
         this.rejudges = rejudges;
@@ -108,12 +115,16 @@ public final class Kernel {
      * Carries out one command at {@code nowMs}, after all that time has brought until then. A refused command changes nothing beyond
      * that. Never throws for anything a command can contain.
      *
-     * @param nowMs kernel clock, milliseconds; not less than at the call before
+     * @param nowMs kernel clock, milliseconds; not less than at the call before, and not more than {@link Limits#MAX_CLOCK_MS}
      */
     public Outcome apply(Command command, long nowMs) {
         Outcome out = new Outcome();
         if (nowMs < this.nowMs) {
             out.refuse(Refusal.Code.TIME_WENT_BACKWARDS, "it was " + this.nowMs + " already, not " + nowMs);
+            return out;
+        }
+        if (nowMs > Limits.MAX_CLOCK_MS) {
+            out.refuse(Refusal.Code.BAD_TIME, "the clock must not be beyond " + Limits.MAX_CLOCK_MS + " ms: " + nowMs);
             return out;
         }
         this.nowMs = nowMs;
@@ -662,10 +673,8 @@ public final class Kernel {
             return;
         }
         withdraw(s.request, out);
-        if (!s.suspended) {
-            move(s, LifeCycle.ACQUIRING, "withdrawn", out);
-            settleState(s, out);
-        }
+        move(s, LifeCycle.ACQUIRING, "withdrawn", out);
+        settleState(s, out);
     }
 
     private void announceRestart(Command.AnnounceRestart c, Outcome out) {
@@ -678,6 +687,10 @@ public final class Kernel {
     private void pause(Command.Pause c, Outcome out) {
         Session s = active(c.session(), out);
         if (s != null) {
+            if (s.request != null) {
+                // it must not be granted while the session is suspended, nor keep others away until then (C4, K5-9)
+                withdraw(s.request, out);
+            }
             s.suspended = true;
             move(s, LifeCycle.PAUSED, "paused", out);
         }
@@ -693,9 +706,6 @@ public final class Kernel {
             return;
         }
         s.suspended = false;
-        if (s.request != null) {
-            return;
-        }
         move(s, LifeCycle.ACQUIRING, "resumed", out);
         if (s.held() > 0) {
             settleState(s, out);
@@ -1015,11 +1025,9 @@ public final class Kernel {
         if (!s.taken.isEmpty()) {
             s.taken = List.of();
         }
-        if (!s.suspended) {
-            move(s, LifeCycle.ACQUIRING, null, out);
-            if (s.pending == 0) {
-                execute(s, out);
-            }
+        move(s, LifeCycle.ACQUIRING, null, out);
+        if (s.pending == 0) {
+            execute(s, out);
         }
         if (waiters > 0 && (s.leases > claims.length || olderOvertake)) {
             overtake(s, claims, out);
@@ -1084,6 +1092,7 @@ public final class Kernel {
                 found.clear();
                 index.collect(
                         s.space, t.object(), Predicate.PROVIDES.bit(), s, Long.MAX_VALUE, LeaseIndex.HELD_ONLY, found);
+                found.sort(FIXED_ORDER);
                 for (int j = 0; j < found.size(); j++) {
                     Claim c = found.get(j);
                     news.add(new Change(c.session.key, c.predicate, c.resource(), nowMs));

@@ -8,7 +8,8 @@ import java.util.Set;
  *
  * @param kernelId the first part of every lease id; give each kernel of a place its own
  * @param hashSeed any number; one that nobody else knows keeps hash collisions out of the hands of those who choose paths
- * @param firstFencingToken the first lease's number; one above the highest number any kernel before gave
+ * @param firstFencingToken the first lease's number, from 1 to {@link Limits#MAX_FIRST_FENCING_TOKEN}; one above the highest number any
+ *     kernel before gave
  * @param schemes the schemes that are known (C16), upper case
  * @param policy what may be asked for at all
  * @param renames whether RENAMES is known; without it the kernel is one of the five core predicates (C2)
@@ -35,6 +36,10 @@ public record KernelOptions(
 
     public KernelOptions {
         schemes = Set.copyOf(schemes);
+        if (firstFencingToken < 1 || firstFencingToken > Limits.MAX_FIRST_FENCING_TOKEN) {
+            throw new IllegalArgumentException(
+                    "first fencing token must be from 1 to " + Limits.MAX_FIRST_FENCING_TOKEN + ", not " + firstFencingToken);
+        }
         if (lockDelayMs < 0 || lockDelayMs > Limits.MAX_LOCK_DELAY_MS) {
             throw new IllegalArgumentException("lock delay must be from 0 to " + Limits.MAX_LOCK_DELAY_MS + " ms, not " + lockDelayMs);
         }

@@ -53,5 +53,11 @@ public final class Limits {
     /** Ended writing leases that are remembered for sessions that are paused (K5-11). */
     public static final int MAX_CHANGES = 4096;
 
+    /** The latest time that a kernel takes for one, milliseconds: what is added to it stays a time, too. */
+    public static final long MAX_CLOCK_MS = 1L << 62;
+
+    /** The highest {@link KernelOptions#firstFencingToken}: so many are left that none is ever given twice. */
+    public static final long MAX_FIRST_FENCING_TOKEN = 1L << 62;
+
     private Limits() {}
 }

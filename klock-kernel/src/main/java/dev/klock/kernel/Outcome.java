@@ -76,7 +76,10 @@ public final class Outcome {
         return Collections.unmodifiableList(rejections);
     }
 
-    /** What may have changed while the session was paused, if it goes on with this (K5-10). */
+    /**
+     * What may have changed while the session was paused, if it goes on with this (K5-10): first what ended meanwhile, in the order in which it
+     * ended, then what is held still, by what it is (K2-8).
+     */
     public List<Change> changes() {
         return Collections.unmodifiableList(changes);
     }

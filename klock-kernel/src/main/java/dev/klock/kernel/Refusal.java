@@ -9,7 +9,7 @@ package dev.klock.kernel;
 public record Refusal(Code code, String message) {
     /** The kinds of refusal. */
     public enum Code {
-        /** An id is empty, too long or has control characters. */
+        /** An id is empty, too long, has control characters, or half of a surrogate pair. */
         BAD_ID,
         /** No session of that name is registered (or it was forgotten). */
         UNKNOWN_SESSION,
@@ -31,7 +31,7 @@ public record Refusal(Code code, String message) {
         LEASE_GONE,
         /** The lease belongs to another session. */
         NOT_OWNER,
-        /** A negative time to live or wait, or one that makes no sense. */
+        /** A negative time to live or wait, or a time that makes no sense. */
         BAD_TIME,
         /** The clock of this command is behind the one before. */
         TIME_WENT_BACKWARDS,

@@ -17,7 +17,7 @@ final class Session extends Timed implements Comparable<Session> {
     /** A number and no reference, since each grant and release changes it: see {@link Roll}. */
     private byte state = (byte) LifeCycle.PLANNING.ordinal();
 
-    /** An operator's pause, or a resumed session that was not re-validated yet: nothing is granted on request (C4). */
+    /** An operator's pause, or a resumed session that was not re-validated yet: nothing is granted, and nothing waits (C4). */
     boolean suspended;
     /** DIE_RESTART of K3-6: its leases get the grace of C25. */
     boolean restarting;

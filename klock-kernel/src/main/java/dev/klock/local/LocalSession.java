@@ -11,8 +11,10 @@ import dev.klock.kernel.Change;
 import dev.klock.kernel.Command;
 import dev.klock.kernel.Conflict;
 import dev.klock.kernel.Lease;
+import dev.klock.kernel.LeaseState;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Predicate;
+import dev.klock.kernel.Refusal;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
@@ -20,16 +22,26 @@ import dev.klock.resource.Resource;
 import dev.klock.resource.ResourceSyntaxException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
 /** A session whose rollback is its program's own business: its leases go at once when it dies. */
 final class LocalSession implements KlockSession, SessionListener {
+    private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
+
     private final EmbeddedSession held;
     private final List<Triple> manifest;
+    /** What came of asking for the manifest; whether its leases are held still, {@link #answer} looks. Written under this object's lock. */
     private volatile Answer answer;
+
+    /** What the manifest was granted last. Guarded by this object, under which the kernel's lock may be taken. */
+    private List<Lease> granted = List.of();
+
     private volatile Consumer<String> leaseLost;
     private volatile Consumer<List<String>> observationUpdate;
 
@@ -39,17 +51,33 @@ final class LocalSession implements KlockSession, SessionListener {
     }
 
     void ask(Duration wait) throws InterruptedException {
-        answer = answer(held.acquire(manifest, millis(wait), 0, false));
+        settle(held.acquire(manifest, millis(wait), 0, false));
     }
 
     @Override
     public Answer retry(Duration total) throws InterruptedException {
-        if (!answer.isGranted() || held.leases().isEmpty()) {
-            Acquisition a = held.acquireRetrying(
-                    manifest, millis(total), 0, false, Backoff.STANDARD, ThreadLocalRandom.current());
-            answer = answer(a);
+        Answer now = answer();
+        if (now.isGranted()) {
+            return now;
         }
-        return answer;
+        return settle(held.acquireRetrying(manifest, millis(total), 0, false, Backoff.STANDARD, ThreadLocalRandom.current()));
+    }
+
+    /** The manifest's leases are those of its last grant: what is left of the one before is held twice now, and goes. */
+    private Answer settle(Acquisition a) {
+        Answer now = answer(a);
+        List<Lease> before = List.of();
+        synchronized (this) {
+            answer = now;
+            if (a.isGranted()) {
+                before = granted;
+                granted = a.leases();
+            }
+        }
+        if (!before.isEmpty()) {
+            held.release(before);
+        }
+        return now;
     }
 
     @Override
@@ -62,7 +90,18 @@ final class LocalSession implements KlockSession, SessionListener {
                 return refused(e.getMessage());
             }
         }
-        return answer(held.acquire(triples, millis(wait), 0, false));
+        Answer more = answer(held.acquire(triples, millis(wait), 0, false));
+        if (more.verdict() == Answer.Verdict.DIE) {
+            died(more);
+        }
+        return more;
+    }
+
+    /** The manifest's leases went, too (C43), unless another thread has been granted them again since. */
+    private synchronized void died(Answer death) {
+        if (!answer().isGranted()) {
+            answer = death;
+        }
     }
 
     private static Triple triple(String intent) {
@@ -74,23 +113,31 @@ final class LocalSession implements KlockSession, SessionListener {
                 predicate = p;
             }
         }
-        if (predicate == null || space < 0) {
+        int from = space;
+        while (from >= 0 && from < intent.length() && intent.charAt(from) == ' ') {
+            from++;
+        }
+        if (predicate == null || space < 0 || from == intent.length()) {
             throw new IllegalArgumentException("\"" + intent + "\" is not an intent; write PREDICATE SCHEME:path, such as MUTATES FILE:/w/a");
         }
         try {
-            return Triple.of(predicate, LocalSessions.real(Resource.parse(intent.substring(space + 1))));
+            return Triple.of(predicate, LocalSessions.real(Resource.parse(intent.substring(from))));
         } catch (ResourceSyntaxException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
     }
 
+    /** What is longer than a number of milliseconds can say is the longest one. */
     private static long millis(Duration d) {
-        return Math.max(0, d.toMillis());
+        if (d.isNegative()) {
+            return 0;
+        }
+        return d.compareTo(LONGEST) < 0 ? d.toMillis() : Long.MAX_VALUE;
     }
 
     @Override
     public boolean release(Answer granted) {
-        if (!(granted.handle() instanceof Leases)) {
+        if (!(Objects.requireNonNull(granted, "granted").handle() instanceof Leases)) {
             return false;
         }
         return !held.release(((Leases) granted.handle()).list).leases().isEmpty();
@@ -110,7 +157,8 @@ final class LocalSession implements KlockSession, SessionListener {
 
     private void check() {
         if (!held.isValid()) {
-            String why = answer.isGranted() ? "its leases have ended" : "its manifest was not granted: " + answer.reason();
+            Answer now = answer();
+            String why = now.isGranted() ? "its leases were not renewed in time" : now.reason();
             throw new IllegalStateException("session " + held.key() + " may not work: " + why);
         }
     }
@@ -142,7 +190,45 @@ final class LocalSession implements KlockSession, SessionListener {
 
     @Override
     public Answer answer() {
-        return answer;
+        Answer last = answer;
+        return last.isGranted() ? asOfNow(last) : last;
+    }
+
+    /** {@code last} if all that it granted is held, else what is left of it (K1-1). */
+    private Answer asOfNow(Answer last) {
+        held.perform(new Command.Expire());
+        LifeCycle state = held.state();
+        if (state == null || state.isTerminal()) {
+            return gone(List.of(), over(state));
+        }
+        if (last.handle() == null) {
+            return last;
+        }
+        List<Lease> asked = ((Leases) last.handle()).list;
+        Set<Long> live = new HashSet<>();
+        for (Lease lease : held.leases()) {
+            if (lease.state() == LeaseState.ACTIVE) {
+                live.add(lease.fencingToken());
+            }
+        }
+        List<Lease> left = new ArrayList<>(asked.size());
+        Lease lost = null;
+        for (Lease lease : asked) {
+            if (live.contains(lease.fencingToken())) {
+                left.add(lease);
+            } else if (lost == null) {
+                lost = lease;
+            }
+        }
+        return lost == null ? last : gone(left, text(lost) + " is not held any more");
+    }
+
+    private static Answer gone(List<Lease> left, String reason) {
+        return new Answer(Answer.Verdict.GONE, texts(left), List.of(), List.of(), 0, reason, left.isEmpty() ? null : new Leases(left));
+    }
+
+    private String over(LifeCycle state) {
+        return "the session is " + (state == null ? "over" : state.toString()) + "; open another one";
     }
 
     @Override
@@ -200,13 +286,11 @@ final class LocalSession implements KlockSession, SessionListener {
         return new Answer(Answer.Verdict.REFUSED, List.of(), List.of(), List.of(), 0, reason, null);
     }
 
-    private static Answer answer(Acquisition a) {
+    private Answer answer(Acquisition a) {
         if (a.refusal() != null) {
-            return refused(a.refusal().message());
-        }
-        List<String> leases = new ArrayList<>(a.leases().size());
-        for (Lease lease : a.leases()) {
-            leases.add(text(lease));
+            Refusal.Code code = a.refusal().code();
+            boolean isOver = code == Refusal.Code.SESSION_ENDED || code == Refusal.Code.UNKNOWN_SESSION;
+            return refused(isOver ? over(held.state()) : a.refusal().message());
         }
         List<String> conflicts = new ArrayList<>(a.conflicts().size());
         for (Conflict c : a.conflicts()) {
@@ -219,7 +303,15 @@ final class LocalSession implements KlockSession, SessionListener {
             reason = a.timedOut() ? "the wait ran out" : conflicts.isEmpty() ? "the session is suspended" : conflicts.get(0);
         }
         Object handle = a.leases().isEmpty() ? null : new Leases(a.leases());
-        return new Answer(verdict, leases, conflicts, changes(a.changes()), a.retryAfterMs(), reason, handle);
+        return new Answer(verdict, texts(a.leases()), conflicts, changes(a.changes()), a.retryAfterMs(), reason, handle);
+    }
+
+    private static List<String> texts(List<Lease> leases) {
+        List<String> lines = new ArrayList<>(leases.size());
+        for (Lease lease : leases) {
+            lines.add(text(lease));
+        }
+        return lines;
     }
 
     private static String text(Lease lease) {

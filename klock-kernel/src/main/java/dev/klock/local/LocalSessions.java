@@ -22,11 +22,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** The sessions of this JVM, and the kernel they share. Safe for all threads. */
 public final class LocalSessions implements Klock.Provider {
@@ -36,13 +34,18 @@ public final class LocalSessions implements Klock.Provider {
     private static final String PROCESS_ONLY =
             "klock: the agent holds this process to its own manifest; sessions of Klock.open take leases but are not enforced one by one";
 
+    /** The most ids of manifests that are remembered. */
+    static final int MAX_IDS = 1_000;
+
     /** The settings that {@code klock:} in a manifest may have; only the agent uses them. */
     private static final String[] SETTINGS = {"mode", "home", "agent", "wait-timeout", "amend", "log.level"};
 
     private final EmbeddedKernel kernel;
-    private final Set<String> sessionIds = new HashSet<>();
-    /** The last number behind each id, so that the thousandth session need not try all before it. */
-    private final Map<String, Integer> lastNumbers = new HashMap<>();
+    /**
+     * How many sessions had each id that manifests name, whichever was asked for last at the end. Beyond {@link #MAX_IDS} the first goes:
+     * that id is free again once the kernel has forgotten its sessions, too.
+     */
+    private final Map<String, Integer> lastNumbers = new LinkedHashMap<>(16, 0.75f, true);
     private long lastPriorityMs;
     private boolean said;
 
@@ -64,7 +67,7 @@ public final class LocalSessions implements Klock.Provider {
                 priorityMs = Math.max(System.currentTimeMillis(), lastPriorityMs + 1);
                 lastPriorityMs = priorityMs;
             }
-            String id = freshId(manifest.sessionId());
+            String id = freshId(manifest.agentId(), manifest.sessionId());
             session = new LocalSession(kernel, SessionKey.of(manifest.agentId(), id), priorityMs, wanted);
         }
         try {
@@ -77,15 +80,38 @@ public final class LocalSessions implements Klock.Provider {
     }
 
     /** The manifest's id if nobody had it, else with a number (C47). */
-    private String freshId(String wanted) {
+    private String freshId(String agentId, String wanted) {
         String base = wanted == null ? "session" : wanted;
+        boolean known = lastNumbers.containsKey(base);
+        int n = known ? lastNumbers.get(base) : 1;
         String id = base;
-        int n = lastNumbers.getOrDefault(base, 1);
-        while (!sessionIds.add(id)) {
-            id = base + "-" + ++n;
+        if (known || isTaken(agentId, base)) {
+            do {
+                id = base + "-" + ++n;
+            } while (lastNumbers.containsKey(id) || isTaken(agentId, id));
         }
         lastNumbers.put(base, n);
+        if (lastNumbers.size() > MAX_IDS) {
+            lastNumbers.remove(lastNumbers.keySet().iterator().next());
+        }
         return id;
+    }
+
+    /** Whether it is another id with a number behind it, or one that the kernel knows still. */
+    private boolean isTaken(String agentId, String id) {
+        int digits = id.length();
+        while (digits > 0 && id.charAt(digits - 1) >= '0' && id.charAt(digits - 1) <= '9') {
+            digits--;
+        }
+        // ten digits or more are beyond any number that was given, and a zero never leads one
+        if (digits > 1 && digits < id.length() && id.length() - digits < 10 && id.charAt(digits - 1) == '-' && id.charAt(digits) != '0') {
+            Integer last = lastNumbers.get(id.substring(0, digits - 1));
+            int number = Integer.parseInt(id.substring(digits));
+            if (last != null && number > 1 && number <= last) {
+                return true;
+            }
+        }
+        return kernel.state(SessionKey.of(agentId, id)) != null;
     }
 
     private synchronized void say() {

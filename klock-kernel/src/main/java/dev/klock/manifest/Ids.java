@@ -17,6 +17,12 @@ public final class Ids {
             if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029' || c == '/' || c == '\\') {
                 return new String[] {"holds the character U+" + ManifestText.hex(c), "write an id without slashes and control characters"};
             }
+            if (Character.isSurrogate(c)) {
+                if (Character.charCount(id.codePointAt(i)) == 1) {
+                    return new String[] {"holds half of a surrogate pair, U+" + ManifestText.hex(c), "write whole characters"};
+                }
+                i++;
+            }
         }
         if (id.equals(".") || id.equals("..") || id.charAt(0) == ' ' || id.charAt(id.length() - 1) == ' ') {
             return new String[] {"is '" + id + "'", "write an id that is not . or .. and has no spaces at its ends"};

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.klock.kernel.Backoff;
 import dev.klock.kernel.Change;
+import dev.klock.kernel.Command;
 import dev.klock.kernel.Event;
 import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Lease;
@@ -17,6 +18,7 @@ import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -200,6 +202,127 @@ class EmbeddedKernelTest {
     }
 
     @Test
+    @Tag("K3-1")
+    void acquireLater_cancelledWhileItWaits_leavesTheQueueAndIsNeverGranted() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        for (boolean cancel : new boolean[] {true, false}) {
+            young.acquire(mutates("/x"), 0, 0, false);
+            old.acquire(mutates("/mine"), 0, 0, false);
+            CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+            if (cancel) {
+                assertThat(waiting.cancel(true)).isTrue();
+            } else {
+                waiting.orTimeout(10, TimeUnit.MILLISECONDS);
+                waitUntil(waiting::isDone);
+            }
+            waitUntil(() -> kernel.queue().isEmpty());
+            young.releaseAll();
+            assertThat(old.leases()).as("what it held stays").extracting(l -> l.resource().path()).containsExactly("/mine");
+            assertThat(old.state()).isEqualTo(LifeCycle.EXECUTING);
+            old.releaseAll();
+        }
+    }
+
+    @Test
+    @Tag("K3-1")
+    void acquireLater_cancelledInTheMomentOfTheGrant_keepsNothing() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        EventSink slow = e -> {
+            if (e.kind() == Event.Kind.LEASE_FREED) {
+                told.countDown();
+                try {
+                    goOn.await();
+                } catch (InterruptedException interrupted) {
+                    throw new IllegalStateException(interrupted);
+                }
+            }
+        };
+        try (EmbeddedKernel other = new EmbeddedKernel(KernelOptions.standard(), 1_000_000, slow)) {
+            EmbeddedSession young = other.open(SessionKey.of("young", "s"), 2, null, null);
+            EmbeddedSession old = other.open(SessionKey.of("old", "s"), 1, null, null);
+            young.acquire(mutates("/x"), 0, 0, false);
+            CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+            young.releaseAll();
+            told.await();
+            assertThat(old.leases()).as("granted, and not told yet").hasSize(1);
+            assertThat(waiting.cancel(true)).isTrue();
+            assertThat(old.leases()).isEmpty();
+            assertThat(young.acquire(mutates("/x"), 0, 0, false).isGranted()).isTrue();
+            goOn.countDown();
+        }
+    }
+
+    @Test
+    @Tag("K4-2")
+    @Tag("K4-5")
+    void close_ofTheKernel_failsWhoeverWaitsAndAllThatIsAskedLater() throws Exception {
+        EmbeddedSession young = session("young", 3);
+        EmbeddedSession old = session("old", 1);
+        EmbeddedSession blocked = session("blocked", 2);
+        young.acquire(mutates("/x", "/y"), 0, 0, false);
+        CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+        CompletableFuture<Acquisition> blocking = CompletableFuture.supplyAsync(() -> {
+            try {
+                return blocked.acquire(mutates("/y"), 20_000, 0, false);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        waitUntil(() -> kernel.queue().size() == 2);
+        kernel.close();
+        CompletableFuture<Acquisition> late = old.acquireLater(mutates("/x"), 300, 0, false);
+        for (CompletableFuture<Acquisition> f : List.of(waiting, blocking, late)) {
+            assertThatThrownBy(() -> f.get(10, TimeUnit.SECONDS)).hasRootCauseInstanceOf(IllegalStateException.class)
+                    .hasRootCauseMessage("the kernel is closed");
+        }
+        assertThat(young.isValid()).as("nothing renews its leases").isFalse();
+        List<Callable<?>> calls = List.of(
+                () -> young.acquire(mutates("/z"), 0, 0, false),
+                () -> young.acquireRetrying(mutates("/z"), 100, 0, false, Backoff.STANDARD, new Random(1)),
+                () -> young.dryRun(mutates("/z")),
+                young::confirm,
+                () -> young.release(List.of()),
+                young::releaseAll,
+                young::rolledBack,
+                () -> young.abort("why"),
+                young::verify,
+                () -> young.perform(new Command.Heartbeat(young.key(), null)),
+                young::state,
+                young::leases,
+                () -> session("new", 4),
+                () -> kernel.perform(new Command.Expire()),
+                () -> kernel.holders("default", Resource.file("/x")),
+                kernel::queue,
+                () -> kernel.blockers(young.key()),
+                () -> kernel.session(young.key()),
+                () -> kernel.contention(null, 1),
+                () -> kernel.overview(null, 1));
+        for (Callable<?> call : calls) {
+            assertThatThrownBy(call::call).isInstanceOf(IllegalStateException.class).hasMessage("the kernel is closed");
+        }
+        assertThat(old.key().agentId()).isEqualTo("old");
+        young.close();
+        kernel.close();
+    }
+
+    @Test
+    @Tag("K0-3")
+    void pause_ofWhoWaits_isToldPausedAndNotGranted() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        young.acquire(mutates("/x"), 0, 0, false);
+        CompletableFuture<Acquisition> waiting = old.acquireLater(mutates("/x"), 20_000, 0, false);
+        old.perform(new Command.Pause(old.key()));
+        young.releaseAll();
+        assertThat(waiting.get(10, TimeUnit.SECONDS).verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(old.leases()).isEmpty();
+        old.perform(new Command.Resume(old.key()));
+        assertThat(old.acquire(mutates("/x"), 0, 0, false).isGranted()).isTrue();
+    }
+
+    @Test
     void open_twice_isRefused() {
         session("a", 1);
         assertThatThrownBy(() -> session("a", 1)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("open already");
@@ -231,7 +354,7 @@ class EmbeddedKernelTest {
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < agents; i++) {
             EmbeddedSession s = kernel.open(
-                    new dev.klock.kernel.Command.Register(SessionKey.of("agent" + i, "s"), i, true, 0, false, false, true), null, null);
+                    new Command.Register(SessionKey.of("agent" + i, "s"), i, true, 0, false, false, true), null, null);
             Random random = new Random(i);
             Thread t = new Thread(() -> {
                 try {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Each command with what it cannot accept: a typed refusal, in one line, that changes nothing. */
@@ -138,6 +139,42 @@ class BadInputTest {
                 assertThat(w.kernel.apply(c, earlier).refusal().code()).isEqualTo(Refusal.Code.TIME_WENT_BACKWARDS);
             }
             assertThat(snapshot()).isEqualTo(before);
+        }
+    }
+
+    @Test
+    @Tag("C27")
+    void commands_atATimeThatCannotBe_areRefusedAndChangeNothing() {
+        String before = snapshot();
+        for (Command c : List.of(
+                new Command.Expire(), Command.Register.of(SessionKey.of("c", "s"), 1), Command.Submit.of(a, Worlds.triples("MUTATES /z")),
+                new Command.Release(a, null), new Command.Heartbeat(a, null), new Command.Revoke(live))) {
+            for (long absurd : new long[] {Limits.MAX_CLOCK_MS + 1, Long.MAX_VALUE - 1000, Long.MAX_VALUE}) {
+                assertThat(w.kernel.apply(c, absurd).refusal().code()).isEqualTo(Refusal.Code.BAD_TIME);
+            }
+            assertThat(snapshot()).isEqualTo(before);
+        }
+        assertThat(w.submit(a, "MUTATES /z").verdict()).as("and the clock has not moved").isEqualTo(Verdict.GRANTED);
+    }
+
+    @Test
+    @Tag("C27")
+    @Tag("K3-11")
+    void leases_atTheLatestTime_endAfterItAndAreDue() {
+        w.now = Limits.MAX_CLOCK_MS;
+        SessionKey late = w.session("late", 5);
+        Lease lease = w.submit(late, "MUTATES /late").leases().get(0);
+        assertThat(lease.expiresAtMs()).isEqualTo(Limits.MAX_CLOCK_MS + Limits.DEFAULT_TTL_MS);
+        assertThat(w.apply(new Command.Heartbeat(late, null)).leases()).hasSize(1);
+        assertThat(w.kernel.nextDueMs()).isGreaterThan(Limits.MAX_CLOCK_MS);
+        assertThat(w.submit(w.session("older", 4), "MUTATES /late").verdict()).isEqualTo(Verdict.WAIT);
+    }
+
+    @Test
+    void kernel_thatWouldBeginAtATimeThatCannotBe_isNotMade() {
+        for (long absurd : new long[] {-1, Long.MIN_VALUE, Limits.MAX_CLOCK_MS + 1, Long.MAX_VALUE}) {
+            assertThatThrownBy(() -> new Kernel(KernelOptions.standard(), absurd))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining(Long.toString(absurd));
         }
     }
 

@@ -107,7 +107,7 @@ class KernelModelTest {
         /** Creation above all, since two who create are rare otherwise. */
         private Predicate predicate() {
             int kind = random.nextInt(20);
-            return kind < 6
+            return kind < 5
                     ? Predicate.values()[random.nextInt(6)]
                     : kind < 12 ? Predicate.PROVIDES : kind < 16 ? Predicate.MUTATES : Predicate.CONSUMES;
         }

@@ -169,6 +169,38 @@ class LifeCycleTest {
     }
 
     @Test
+    @Tag("K0-3")
+    @Tag("K5-9")
+    void pause_whileAManifestWaits_takesItBackAndLetsThoseBehindIn() {
+        SessionKey c = w.session("c", 3);
+        w.submit(c, "MUTATES /x");
+        w.submit(a, "CONSUMES /mine");
+        assertThat(w.submit(a, "MUTATES /x", "MUTATES /y").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.dry(b, "MUTATES /y").verdict()).as("kept away by who waits").isEqualTo(Verdict.DIE);
+        Outcome pause = w.apply(new Command.Pause(a));
+        assertThat(Worlds.kinds(pause)).containsExactly(Event.Kind.WAIT_WITHDRAWN);
+        assertThat(w.kernel.queue()).isEmpty();
+        assertThat(w.submit(b, "MUTATES /y").verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(Worlds.kinds(w.release(c))).as("nothing is granted to who is paused").doesNotContain(Event.Kind.LEASE_GRANTED);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PAUSED);
+        assertThat(w.kernel.leasesOf(a)).as("what it held stays").hasSize(1);
+        w.apply(new Command.Resume(a));
+        assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(w.submit(a, "MUTATES /x", "MUTATES /y").verdict()).as("as old as before").isEqualTo(Verdict.WAIT);
+    }
+
+    @Test
+    @Tag("K0-3")
+    void pause_ofWhoBlocksOthersByWaiting_handsWhatItWaitedForOn() {
+        SessionKey c = w.session("c", 3);
+        w.submit(c, "MUTATES /x");
+        w.submit(b, "MUTATES /x", "CONSUMES /y");
+        assertThat(w.submit(a, "MUTATES /y").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(Worlds.kinds(w.apply(new Command.Pause(b)))).contains(Event.Kind.LEASE_GRANTED);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    @Test
     @Tag("K5-7")
     @Tag("K5-9")
     void resume_afterALeaseWasLost_needsTheManifestAgain() {

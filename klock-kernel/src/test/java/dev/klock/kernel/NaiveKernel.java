@@ -256,11 +256,9 @@ final class NaiveKernel {
         }
         s.restarting = false;
         s.lostWhilePaused = false;
-        if (!s.suspended) {
-            s.state = LifeCycle.ACQUIRING;
-            if (noneOf(s, LeaseState.PENDING)) {
-                execute(s);
-            }
+        s.state = LifeCycle.ACQUIRING;
+        if (noneOf(s, LeaseState.PENDING)) {
+            execute(s);
         }
     }
 
@@ -567,10 +565,8 @@ final class NaiveKernel {
             return false;
         }
         queue.remove(waiting(s));
-        if (!s.suspended) {
-            s.state = LifeCycle.ACQUIRING;
-            afterRelease(s);
-        }
+        s.state = LifeCycle.ACQUIRING;
+        afterRelease(s);
         settle();
         return true;
     }
@@ -580,8 +576,10 @@ final class NaiveKernel {
         if (s.state.isTerminal()) {
             return false;
         }
+        queue.remove(waiting(s));
         s.suspended = true;
         pauseState(s);
+        settle();
         return true;
     }
 
@@ -591,11 +589,9 @@ final class NaiveKernel {
             return false;
         }
         s.suspended = false;
-        if (waiting(s) == null) {
-            s.state = LifeCycle.ACQUIRING;
-            if (!held(s).isEmpty()) {
-                afterRelease(s);
-            }
+        s.state = LifeCycle.ACQUIRING;
+        if (!held(s).isEmpty()) {
+            afterRelease(s);
         }
         return true;
     }
@@ -626,6 +622,9 @@ final class NaiveKernel {
         }
         for (int i = 0; i < queue.size(); i++) {
             S s = queue.get(i).session;
+            if (s.suspended) {
+                throw new AssertionError(s.name + " waits though it is suspended");
+            }
             List<S> who = inTheWay(s, merged(queue.get(i).triples), queue.subList(0, i));
             if (who.isEmpty()) {
                 throw new AssertionError(s.name + " waits for nobody");

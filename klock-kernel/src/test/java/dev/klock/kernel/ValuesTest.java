@@ -7,6 +7,7 @@ import dev.klock.resource.Resource;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is equal, how it is written, and at which number a value is refused. */
@@ -95,6 +96,20 @@ class ValuesTest {
     }
 
     @Test
+    @Tag("K3-2")
+    void firstFencingToken_fromWhichOthersCouldNotRise_isRefused() {
+        for (long bad : new long[] {0, -1, Long.MIN_VALUE, Limits.MAX_FIRST_FENCING_TOKEN + 1, Long.MAX_VALUE}) {
+            assertThatThrownBy(() -> KernelOptions.standard().withFirstFencingToken(bad))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("not " + bad);
+        }
+        for (long good : new long[] {1, Limits.MAX_FIRST_FENCING_TOKEN}) {
+            Worlds w = new Worlds(KernelOptions.standard().withFirstFencingToken(good));
+            SessionKey a = w.session("a", 1);
+            assertThat(w.submit(a, "MUTATES /x", "MUTATES /y").leases()).extracting(Lease::fencingToken).containsExactly(good, good + 1);
+        }
+    }
+
+    @Test
     void backoff_atItsBounds_isTakenAndBeyondRefused() {
         assertThat(new Backoff(5, 5, 0).delayMs(3, 0.99)).isEqualTo(5);
         assertThatThrownBy(() -> new Backoff(0, 5, 0)).hasMessageContaining("0 < base");
@@ -124,6 +139,9 @@ class ValuesTest {
             assertThat(Canonical.badId(fits + "a")).as(wide).contains("longer");
         }
         assertThat(Canonical.badId("a b")).isNull();
+        for (String half : new String[] {"\ud83d", "\ude00", "a\ud83d", "\ud83da", "\ude00\ud83d", "\ud83d\ud83d\ude00", "\ud83d\ude00\ude00"}) {
+            assertThat(Canonical.badId(half)).as("no UTF-8 says it").contains("half of a surrogate pair");
+        }
         assertThat(Canonical.badId("a\u001f")).isEqualTo("has a control character at 1");
     }
 }

@@ -483,6 +483,7 @@ class ManifestReaderTest {
     @CsvSource(delimiter = '|', value = {"{\"agent_id\": \"a\", \"scope\": []|m.json:1:", "{\"agent_id\": \"a\" \"scope\": []}|is not JSON",
         "{\"agent_id\": \"a\", \"scope\": [],}|is not JSON", "{agent_id: \"a\"}|is not JSON", "{\"agent_id\": \"a\", \"scope\": []} {}|more than one document",
         "{\"agent_id\": \"a\", \"scope\": []} x|is not JSON", "[]|is a list", "\"x\"|is the text 'x'", "{\"agent_id\": \"a\\u0000\", \"scope\": []}|U+0000",
+        "{\"agent_id\": \"\\ud800\", \"scope\": []}|half of a surrogate pair", "{\"agent_id\": \"a\", \"session_id\": \"\\ude00\\ud83d\", \"scope\": []}|half of a surrogate pair",
         "{\"agent_id\": \"a\", \"scope\": [\"CONSUMES FILE:/a\\u0000b\"]}|U+0000", "{\"agent_id\": \"a\", \"scope\": [\"CONSUMES FILE:/a\\nb\"]}|U+000a",
         "{\"agent_id\": \"a\", \"agent_id\": \"b\", \"scope\": []}|twice", "{\"agent_id\": NaN}|is not JSON", "// c {}|is not JSON"})
     void json_hostileOrBroken_isRefused(String text, String message) {

@@ -1,0 +1,83 @@
+package dev.klock.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.KlockSession;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the sessions of a JVM have in common: their ids, their ages, and the memory for both. */
+class LocalSessionsTest {
+    @TempDir
+    Path dir;
+
+    private final LocalSessions sessions = new LocalSessions();
+
+    private Path manifest(String agent, String session) throws Exception {
+        Path file = dir.resolve(agent + ".yaml");
+        String id = session == null ? "" : "session_id: \"" + session + "\"\n";
+        return Files.writeString(file, "ver: \"1.0\"\n" + id + "agent_id: " + agent + "\nscope:\n  - CONSUMES FILE:/w/x\n");
+    }
+
+    private String open(String agent, String session) throws Exception {
+        try (KlockSession s = sessions.open(manifest(agent, session), Duration.ZERO)) {
+            return s.sessionId();
+        }
+    }
+
+    /** How many things the collections of {@code sessions} hold. */
+    private int remembered() throws Exception {
+        int n = 0;
+        for (Field f : LocalSessions.class.getDeclaredFields()) {
+            f.setAccessible(true);
+            Object value = f.get(sessions);
+            n += value instanceof Collection<?> c ? c.size() : value instanceof Map<?, ?> m ? m.size() : 0;
+        }
+        return n;
+    }
+
+    @Test
+    void open_manyOfOneManifest_remembersTheManifestsIdOnly() throws Exception {
+        Path file = manifest("a", "s");
+        Set<String> ids = new HashSet<>();
+        for (int i = 0; i < 500; i++) {
+            try (KlockSession s = sessions.open(file, Duration.ZERO)) {
+                ids.add(s.sessionId());
+            }
+        }
+        assertThat(ids).hasSize(500).contains("s", "s-2", "s-500");
+        assertThat(remembered()).isEqualTo(1);
+    }
+
+    @Test
+    void open_ofMoreIdsThanAreRemembered_forgetsTheOldest() throws Exception {
+        for (int i = 0; i < LocalSessions.MAX_IDS + 10; i++) {
+            open("a", "s" + i);
+        }
+        assertThat(remembered()).isEqualTo(LocalSessions.MAX_IDS);
+        assertThat(open("a", "s0")).as("the kernel knows it still").isEqualTo("s0-2");
+        assertThat(open("a", "s" + LocalSessions.MAX_IDS)).isEqualTo("s" + LocalSessions.MAX_IDS + "-2");
+    }
+
+    @Test
+    @Tag("C47")
+    void open_idsThatLookLikeOnesWithANumber_areNeverGivenTwice() throws Exception {
+        List<String> ids = new ArrayList<>();
+        for (String wanted : new String[] {"s", "s", "s-2", "s-2", "s-2-2", "s-3", "s", "s", "s-1", "s-02", "s-12345678901", "-2", "2", "t-2", "t", "t", null, null, "session-2"}) {
+            // agents have their ids together, as the reports of a home have
+            ids.add(open("a" + ids.size(), wanted));
+        }
+        assertThat(ids).doesNotHaveDuplicates().startsWith("s", "s-2", "s-2-2").contains("s-1", "s-02", "-2", "t", "t-3", "session", "session-2", "session-2-2");
+    }
+}
