@@ -34,7 +34,10 @@ public interface KlockSession extends AutoCloseable {
     /** The manifest's, or with a number behind it when another session of this JVM has or had that one (C47). */
     String sessionId();
 
-    /** Its age, milliseconds since 1970; smaller is older and goes first (K4-3). */
+    /**
+     * Its age, milliseconds since 1970; smaller is older and goes first (K4-3). The manifest's, else when it was opened (C47), each a
+     * millisecond after the one before: up to a second later than it was if many are opened at once.
+     */
     long priorityTimestampMs();
 
     /**

@@ -270,6 +270,11 @@ public final class EmbeddedKernel implements AutoCloseable {
         return clock == null ? System.nanoTime() : clock.getAsLong();
     }
 
+    /** The kernel's clock, milliseconds since 1970; never goes back. Needs no lock, and is told after {@link #close}, too. */
+    public long nowMs() {
+        return nowMs(nanos());
+    }
+
     private long nowMs(long nanos) {
         return startMs + (nanos - startNanos) / 1_000_000;
     }

@@ -34,6 +34,9 @@ public final class LocalSessions implements Klock.Provider {
     private static final String PROCESS_ONLY =
             "klock: the agent holds this process to its own manifest; sessions of Klock.open take leases but are not enforced one by one";
 
+    /** How far a timestamp may run ahead of the clock, milliseconds. */
+    static final long MAX_AHEAD_MS = 1_000;
+
     /** The most ids of manifests that are remembered. */
     static final int MAX_IDS = 1_000;
 
@@ -63,8 +66,7 @@ public final class LocalSessions implements Klock.Provider {
         synchronized (this) {
             long priorityMs = manifest.priorityTimestamp();
             if (priorityMs == Manifest.NO_TIMESTAMP) {
-                // the start counts (C47); a millisecond apart, so that who came first is the older one
-                priorityMs = Math.max(System.currentTimeMillis(), lastPriorityMs + 1);
+                priorityMs = priorityMs(kernel.nowMs(), lastPriorityMs);
                 lastPriorityMs = priorityMs;
             }
             String id = freshId(manifest.agentId(), manifest.sessionId());
@@ -77,6 +79,16 @@ public final class LocalSessions implements Klock.Provider {
             throw e;
         }
         return session;
+    }
+
+    /**
+     * The start counts (C47); a millisecond apart, so that who came first is the older one. When more than one a millisecond come for long,
+     * those that come last are equally old, and their ids decide (C12).
+     *
+     * @param nowMs a clock that never goes back, milliseconds, so that nobody is older than who came before
+     */
+    static long priorityMs(long nowMs, long lastMs) {
+        return Math.max(nowMs, Math.min(lastMs + 1, nowMs + MAX_AHEAD_MS));
     }
 
     /** The manifest's id if nobody had it, else with a number (C47). */

@@ -6,9 +6,16 @@ import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Keeps {@code docs/protocol.md} true: what is generated there is made from the code. {@code -Dprotocol.write=true} writes it. */
@@ -33,6 +40,80 @@ class ProtocolPageTest {
         } else {
             assertThat(page).as("write docs/protocol.md anew with -Dprotocol.write=true").isEqualTo(right);
         }
+    }
+
+    /** What happens to leases under random commands, told by the events, against the diagram. */
+    @Test
+    @Tag("RS-4")
+    @Tag("C50")
+    void page_leaseDiagram_hasEveryStepThatALeaseTakesAndNoOther() throws IOException {
+        Set<String> drawn = new TreeSet<>();
+        Matcher steps = Pattern.compile("\\n    ([A-Z_]+) --> ([A-Z_]+):").matcher(leaseDiagram());
+        while (steps.find()) {
+            drawn.add(steps.group(1) + " to " + steps.group(2));
+        }
+        drawn.remove("ACTIVE to ACTIVE");
+        Set<String> taken = new TreeSet<>();
+        for (int run = 0; run < 300; run++) {
+            walk(run, taken);
+        }
+        assertThat(drawn).isEqualTo(taken);
+    }
+
+    private static String leaseDiagram() throws IOException {
+        String page = Files.readString(PAGE);
+        int from = page.indexOf("## A lease's life");
+        return page.substring(from, page.indexOf("## A session's life", from));
+    }
+
+    private static void walk(int run, Set<String> taken) {
+        Random random = new Random(run);
+        Worlds w = new Worlds(KernelOptions.standard().withLockDelayMs(run % 2 * 500));
+        SessionKey[] keys = new SessionKey[4];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = w.session(SessionKey.of("agent" + i, "s"), i, i < 2);
+        }
+        Map<Long, LeaseState> known = new HashMap<>();
+        for (int step = 0; step < 200; step++) {
+            w.now += random.nextInt(40) == 0 ? 15_000 : random.nextInt(300);
+            SessionKey key = keys[random.nextInt(keys.length)];
+            List<Lease> own = w.kernel.leasesOf(key);
+            long[] some = own.isEmpty() ? new long[0] : new long[] {own.get(random.nextInt(own.size())).fencingToken()};
+            Command c = command(random, key, some, step);
+            Outcome out = w.apply(c);
+            for (Event e : out.events()) {
+                e.leases().forEach(l -> note(l, known, taken, e.kind() == Event.Kind.ROLLBACK_REQUIRED));
+            }
+            if (c instanceof Command.Reconcile) {
+                out.leases().forEach(l -> note(l, known, taken, false));
+            }
+        }
+    }
+
+    private static void note(Lease lease, Map<Long, LeaseState> known, Set<String> taken, boolean evenIfSame) {
+        LeaseState before = known.put(lease.fencingToken(), lease.state());
+        if (before != null && (before != lease.state() || evenIfSame)) {
+            taken.add(before + " to " + lease.state());
+        }
+    }
+
+    private static Command command(Random random, SessionKey key, long[] some, int step) {
+        return switch (random.nextInt(16)) {
+            case 0, 1, 2, 3, 4, 5 -> new Command.Submit(
+                    key,
+                    Worlds.triples((random.nextInt(4) == 0 ? "CONSUMES /f" : "MUTATES /f") + random.nextInt(6)),
+                    200 + random.nextInt(2000),
+                    random.nextInt(900),
+                    random.nextInt(3) == 0);
+            case 6 -> new Command.Confirm(key, null);
+            case 7 -> new Command.Release(key, some);
+            case 8 -> random.nextBoolean() || some.length == 0 ? new Command.RolledBack(key) : new Command.Revoke(some[0]);
+            case 9, 10 -> new Command.AnnounceRestart(key);
+            case 11 -> new Command.Reconcile(key, random.nextBoolean() ? some : new long[0]);
+            case 12 -> random.nextBoolean() ? new Command.Abort(key, "test") : new Command.Complete(key);
+            case 13 -> new Command.Heartbeat(key, null);
+            default -> new Command.Register(key, Long.parseLong(key.agentId().substring(5)), true, step, false, key.agentId().compareTo("agent2") < 0, true);
+        };
     }
 
     @Test

@@ -72,6 +72,38 @@ class LocalSessionsTest {
 
     @Test
     @Tag("C47")
+    @Tag("K4-3")
+    void priority_ofManyAtOnce_risesByOneAndStaysWithinASecondOfTheClock() {
+        long now = 1_700_000_000_000L;
+        long last = 0;
+        for (int i = 0; i < 5_000; i++) {
+            // forty of them in each millisecond
+            long clock = now + i / 40;
+            long next = LocalSessions.priorityMs(clock, last);
+            assertThat(next).isGreaterThanOrEqualTo(Math.max(last, clock)).isLessThanOrEqualTo(clock + LocalSessions.MAX_AHEAD_MS);
+            assertThat(next).as("who came first is older, while there is room").isEqualTo(Math.min(now + i, clock + LocalSessions.MAX_AHEAD_MS));
+            last = next;
+        }
+        assertThat(LocalSessions.priorityMs(now + 10_000, last)).as("the clock has caught up").isEqualTo(now + 10_000);
+    }
+
+    @Test
+    @Tag("C47")
+    @Tag("K4-3")
+    void open_manyAtOnce_timestampsStayWithinASecondOfTheClock() throws Exception {
+        Path file = manifest("a", "s");
+        long last = 0;
+        for (int i = 0; i < 4_000; i++) {
+            try (KlockSession s = sessions.open(file, Duration.ZERO)) {
+                assertThat(s.priorityTimestampMs()).isGreaterThanOrEqualTo(last);
+                last = s.priorityTimestampMs();
+            }
+        }
+        assertThat(last - System.currentTimeMillis()).isLessThanOrEqualTo(LocalSessions.MAX_AHEAD_MS + 100);
+    }
+
+    @Test
+    @Tag("C47")
     void open_idsThatLookLikeOnesWithANumber_areNeverGivenTwice() throws Exception {
         List<String> ids = new ArrayList<>();
         for (String wanted : new String[] {"s", "s", "s-2", "s-2", "s-2-2", "s-3", "s", "s", "s-1", "s-02", "s-12345678901", "-2", "2", "t-2", "t", "t", null, null, "session-2"}) {
