@@ -152,6 +152,17 @@ final class Judge {
         refuse(work, op, target, predicate, name == null ? text(bytes) : name);
     }
 
+    /** A call of a library that {@code hook} of the manifest means; nothing but lines and the mode decides. */
+    void call(Target target, Predicate predicate, String hook) {
+        if ((target.allowed() & predicate.bit()) != 0) {
+            if (target.counted(predicate.ordinal())) {
+                trail.firstCall(target, predicate, target.decide(predicate), hook);
+            }
+            return;
+        }
+        deny(new Denial(Op.LIBRARY_CALL, predicate, target, false, false, null, hook));
+    }
+
     /** Lets pass what is declared for {@code predicate}; else has the session decide. */
     private void require(Work work, int op, Target target, int predicate, String requested) {
         if ((target.allowed() & 1 << predicate) != 0) {
@@ -262,9 +273,12 @@ final class Judge {
 
     /** Asks the session; returns only if it lets the operation go on. */
     private void deny(int op, Target target, int predicate, boolean tree, boolean late, String requested) {
-        Denial denial = new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested);
+        deny(new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested));
+    }
+
+    private void deny(Denial denial) {
         if (verdicts.denied(denial) || denial.isProtected() || verdicts.ended()) {
-            throw new ScopeViolationError(verdicts.explain(denial), target.deniedBefore() < TRACED_DENIALS);
+            throw new ScopeViolationError(verdicts.explain(denial), denial.target().deniedBefore() < TRACED_DENIALS);
         }
     }
 
