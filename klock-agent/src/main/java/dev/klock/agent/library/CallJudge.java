@@ -42,7 +42,9 @@ final class CallJudge implements Calls {
         now[hook.index] = calling;
         boolean through = false;
         try {
-            hook.called();
+            if (hook.counts(site)) {
+                hook.called();
+            }
             hook.judge(site, type, method, self, arguments, calling);
             through = true;
         } catch (RuntimeException e) {

@@ -1,6 +1,7 @@
 package dev.klock.agent.library;
 
 import dev.klock.manifest.LibraryHook;
+import java.util.List;
 
 /** One hook of the manifest at work. */
 abstract class Hook {
@@ -14,6 +15,14 @@ abstract class Hook {
     Hook(LibraryHook declared, int index) {
         this.declared = declared;
         this.index = index;
+    }
+
+    /** Adds the methods that it hooks. */
+    abstract void addTo(List<HookedMethod> sites);
+
+    /** Whether a call of {@code site} is one that the hook is there for. */
+    boolean counts(HookedMethod site) {
+        return true;
     }
 
     /**

@@ -34,7 +34,7 @@ public final class LibraryHooks {
         for (int i = 0; i < hooks.length; i++) {
             LibraryHook one = declared.get(i);
             requireMatchable(manifest.file(), one);
-            UserHook hook = new UserHook(one, i);
+            Hook hook = one.preset() != null ? new JdbcHook(one, i) : new UserHook(one, i);
             hook.addTo(sites);
             hooks[i] = hook;
         }
@@ -59,10 +59,7 @@ public final class LibraryHooks {
     /** Classes of the JDK are not woven here: of its types only those are of use that a library can extend. */
     private static void requireMatchable(String file, LibraryHook hook) throws UsageException {
         String type = hook.type();
-        if (type == null) {
-            throw new UsageException(file + ":" + hook.line() + ":" + hook.column() + ": the preset " + hook.preset() + " is not yet in this version; leave it out");
-        }
-        if (!type.startsWith("java.") && !type.startsWith("javax.") && !type.startsWith("jdk.") && !type.startsWith("sun.")) {
+        if (type == null || !type.startsWith("java.") && !type.startsWith("javax.") && !type.startsWith("jdk.") && !type.startsWith("sun.")) {
             return;
         }
         try {

@@ -10,6 +10,7 @@ final class UserHook extends Hook {
         super(declared, index);
     }
 
+    @Override
     void addTo(List<HookedMethod> sites) {
         sites.add(new HookedMethod(this, 0, declared.type(), declared.method(), declared.parameters()));
     }
