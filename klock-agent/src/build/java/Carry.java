@@ -21,7 +21,8 @@ import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Build step: packs every class that klock.jar carries into one entry, {@code META-INF/klock/classes}, which the isolated loader reads by
+ * Build step: packs every class that klock.jar carries into one entry, {@code META-INF/klock/classes} (and what only hooks
+ * on libraries need into another, {@code META-INF/klock/library}), which the isolated loader reads by
  * position. A thousand entries would cost the JVM 20 ms CPU to index before it could load the first class, and inflating each another 40 µs;
  * so the classes that an ordinary start needs are stored as they are, and the others deflated.
  *
@@ -29,11 +30,14 @@ import java.util.zip.ZipOutputStream;
  */
 public final class Carry {
     private static final String PREFIX = "META-INF/klock/";
+    /** Only hooks on libraries need them; an entry of their own, so that without hooks not even their names are read. */
+    private static final List<String> LIBRARY = List.of("dev.klock.library.", "dev.klock.agent.library.");
     private static final int MAGIC = 0x4B4C4F01;
     private static final int IDENTITY_BYTES = 16;
     private static final int SLOT_BYTES = 20;
     /** Not needed by a start whose caches are warm. */
-    private static final List<String> SELDOM = List.of("dev.klock.carried.", "dev.klock.cli.", "dev.klock.agent.audit.");
+    private static final List<String> SELDOM = List.of("dev.klock.carried.", "dev.klock.cli.", "dev.klock.agent.audit.", "dev.klock.library.",
+            "dev.klock.agent.library.");
 
     private Carry() {
     }
@@ -57,21 +61,29 @@ public final class Carry {
                 sort(bridge.relativize(file).toString().replace(File.separatorChar, '/'), Files.readAllBytes(file), classes, resources);
             }
         }
-        byte[] archive = archive(classes, identity(classes, resources));
+        byte[] identity = identity(classes, resources);
+        TreeMap<String, byte[]> library = new TreeMap<>(classes);
+        library.keySet().removeIf(name -> LIBRARY.stream().noneMatch(name::startsWith));
+        classes.keySet().removeAll(library.keySet());
         try (OutputStream file = Files.newOutputStream(Path.of(arguments[2])); ZipOutputStream out = new ZipOutputStream(file)) {
-            CRC32 crc = new CRC32();
-            crc.update(archive);
-            ZipEntry stored = entry("classes");
-            stored.setMethod(ZipEntry.STORED);
-            stored.setSize(archive.length);
-            stored.setCrc(crc.getValue());
-            out.putNextEntry(stored);
-            out.write(archive);
+            store(out, "classes", archive(classes, identity));
+            store(out, "library", archive(library, identity));
             for (Map.Entry<String, byte[]> resource : resources.entrySet()) {
                 out.putNextEntry(entry(resource.getKey()));
                 out.write(resource.getValue());
             }
         }
+    }
+
+    private static void store(ZipOutputStream out, String name, byte[] archive) throws IOException {
+        CRC32 crc = new CRC32();
+        crc.update(archive);
+        ZipEntry stored = entry(name);
+        stored.setMethod(ZipEntry.STORED);
+        stored.setSize(archive.length);
+        stored.setCrc(crc.getValue());
+        out.putNextEntry(stored);
+        out.write(archive);
     }
 
     private static void sort(String name, byte[] bytes, Map<String, byte[]> classes, Map<String, byte[]> resources) {

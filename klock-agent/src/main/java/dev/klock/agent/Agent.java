@@ -17,6 +17,7 @@ import dev.klock.agent.config.UsageException;
 import dev.klock.agent.decide.Baseline;
 import dev.klock.agent.decide.Own;
 import dev.klock.agent.decide.Targets;
+import dev.klock.agent.library.LibraryHooks;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.VerificationLog;
 import dev.klock.agent.observe.Observer;
@@ -146,6 +147,9 @@ public final class Agent {
                         + "; see java -jar klock.jar doctor");
             }
             Stderr.warn("hooks are missing: " + first);
+        }
+        if (manifest != null && !manifest.hooks().isEmpty()) {
+            session.hooksLibraries(LibraryHooks.install(instrumentation, manifest, observer, session));
         }
         session.begin(new ProgramBegun(instrumentation));
         observer.leave();

@@ -6,6 +6,7 @@ import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.Mode;
 import dev.klock.agent.decide.Target;
 import dev.klock.agent.decide.Targets;
+import dev.klock.agent.library.LibraryHooks;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Denials;
 import dev.klock.agent.log.Event;
@@ -102,6 +103,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private Surroundings surroundings;
     private Observer observer;
     private Targets targets;
+    /** Null if the manifest has no hooks on libraries. */
+    private LibraryHooks libraryHooks;
 
     Session(Launch launch, String agentId, String sessionId, VerificationLog log, Backups backups, Fence fence) {
         this.launch = launch;
@@ -131,6 +134,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     void looksAfter(Surroundings newSurroundings) {
         surroundings = newSurroundings;
         images.lookedAfterBy(newSurroundings);
+    }
+
+    void hooksLibraries(LibraryHooks newHooks) {
+        libraryHooks = newHooks;
     }
 
     void holds(Leases newLeases) {
@@ -293,12 +300,21 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     @Override
     public void first(Target target, Predicate predicate, int decision, String requested) {
+        first(target, predicate, decision, requested, null);
+    }
+
+    private void first(Target target, Predicate predicate, int decision, String requested, String operation) {
         if (decision >= 0 && decision < used.length) {
             used[decision] = true;
         }
         Resource resource = Resource.of(target.scheme(), target.path(), Resource.Form.EXACT);
-        log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(), null, predicate, resource,
+        log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(), operation, predicate, resource,
                 differing(requested, target.path()), Decision.ALLOW, decidedBy(decision), null));
+    }
+
+    @Override
+    public void firstCall(Target target, Predicate predicate, int decision, String hook) {
+        first(target, predicate, decision, null, Denial.HOOK.concat(hook));
     }
 
     @Override
@@ -537,7 +553,12 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             Stderr.announce("what was there of " + displaced.size() + (displaced.size() == 1 ? " file" : " files")
                     + ", and may be somebody else's, is in " + displaced.get(0).aside().getParent());
         }
-        Summary summary = new Summary(end, code, declared, usedLines, unused, violations, back, conflicts, new ArrayList<>(unmonitored));
+        List<String> unusedHooks = libraryHooks == null ? List.of() : libraryHooks.unused();
+        for (int i = 0; i < unusedHooks.size(); i++) {
+            Stderr.warn(unusedHooks.get(i));
+        }
+        Summary summary = new Summary(end, code, declared, usedLines, unused, violations, back, conflicts, new ArrayList<>(unmonitored),
+                unusedHooks);
         log.close(summary);
         Stderr.announce(Messages.end(agentId, sessionId, mode.word(), summary, log));
     }
@@ -577,7 +598,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     private void record(Denial denial, Resource resource, Decision decision, String decidedBy) {
         log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
-                denial.op().name().toLowerCase(Locale.ROOT), denial.predicate(), resource,
+                denial.operation(), denial.predicate(), resource,
                 differing(denial.requested(), denial.target().path()), decision, decidedBy, caller()));
     }
 

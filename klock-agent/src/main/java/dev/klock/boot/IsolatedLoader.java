@@ -23,12 +23,19 @@ import java.util.zip.ZipEntry;
  * slots, a power of two; where the data begins. Then the slots, a hash table with linear probing by {@link String#hashCode} of the class
  * name: hash, position of the name, position of the bytes, how many there are, how many they are inflated; the last is 0 in an empty
  * slot, and equals the one before where the bytes are not deflated. Then the names, each behind its length in one byte, then the data.
+ *
+ * <p>What only hooks on libraries need, four times as much as all the rest, stands in a second entry of the same layout, whose index is not
+ * read before one of its classes is asked for.
  */
 final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
     private static final String PREFIX = "META-INF/klock/";
     /** Types that java.base links to; they must come from the boot loader once they are there. */
     private static final String SHARED = "dev.klock.bridge.";
     private static final String CLASSES = PREFIX.concat("classes");
+    private static final String CLASSES_OF_LIBRARY = PREFIX.concat("library");
+    /** Packages of what stands there. */
+    private static final String LIBRARY = "dev.klock.library.";
+    private static final String LIBRARY_HOOKS = "dev.klock.agent.library.";
     private static final int MAGIC = 0x4B4C4F01;
     private static final int IDENTITY_AT = 4;
     private static final int IDENTITY_BYTES = 16;
@@ -43,10 +50,8 @@ final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
     }
 
     private final JarFile jar;
-    private final ZipEntry classes;
-    /** Head, slots and names. */
-    private final byte[] index;
-    private final int slots;
+    private final Archive classes;
+    private volatile Archive library;
     private volatile boolean standalone;
     private Object handed;
 
@@ -54,22 +59,7 @@ final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
     IsolatedLoader(JarFile jar) throws IOException {
         super("klock", null);
         this.jar = jar;
-        classes = jar.getEntry(CLASSES);
-        if (classes == null) {
-            throw new IOException(jar.getName().concat(" has no entry ").concat(CLASSES));
-        }
-        try (InputStream in = jar.getInputStream(classes)) {
-            byte[] head = in.readNBytes(HEAD_BYTES);
-            if (head.length < HEAD_BYTES || int4(head, 0) != MAGIC) {
-                throw new IOException(jar.getName().concat(" is damaged"));
-            }
-            slots = int4(head, HEAD_BYTES - 8);
-            index = new byte[int4(head, HEAD_BYTES - 4)];
-            System.arraycopy(head, 0, index, 0, HEAD_BYTES);
-            if (in.readNBytes(index, HEAD_BYTES, index.length - HEAD_BYTES) < index.length - HEAD_BYTES) {
-                throw new IOException(jar.getName().concat(" is cut short"));
-            }
-        }
+        classes = new Archive(jar, CLASSES);
     }
 
     @Override
@@ -82,6 +72,10 @@ final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
         }
         byte[] bytes = bytesOf(name);
         if (bytes == null) {
+            if (name.startsWith("java.")) {
+                // java.sql and others of the JDK that the boot loader does not have
+                return getPlatformClassLoader().loadClass(name);
+            }
             throw new ClassNotFoundException(name);
         }
         return defineClass(name, bytes, 0, bytes.length);
@@ -111,7 +105,7 @@ final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
         if (name.endsWith(".class")) {
             bytes = bytesOf(name.substring(0, name.length() - 6).replace('/', '.'));
         } else if (name.equals(IDENTITY)) {
-            return new java.io.ByteArrayInputStream(index, IDENTITY_AT, IDENTITY_BYTES);
+            return new java.io.ByteArrayInputStream(classes.index, IDENTITY_AT, IDENTITY_BYTES);
         } else {
             bytes = read(PREFIX.concat(name));
         }
@@ -137,56 +131,20 @@ final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
         return url == null ? Collections.emptyEnumeration() : Collections.enumeration(Collections.singleton(url));
     }
 
-    /** The class file of {@code name}, null if klock.jar carries none. */
     private byte[] bytesOf(String name) {
-        int hash = name.hashCode();
-        for (int slot = hash & slots - 1;; slot = slot + 1 & slots - 1) {
-            int at = HEAD_BYTES + slot * SLOT_BYTES;
-            int whole = int4(index, at + 16);
-            if (whole == 0) {
+        if (!name.startsWith(LIBRARY) && !name.startsWith(LIBRARY_HOOKS)) {
+            return classes.bytesOf(name);
+        }
+        Archive archive = library;
+        if (archive == null) {
+            try {
+                archive = new Archive(jar, CLASSES_OF_LIBRARY);
+            } catch (IOException e) {
                 return null;
             }
-            if (int4(index, at) == hash && isNamed(name, int4(index, at + 4))) {
-                return bytes(int4(index, at + 8), int4(index, at + 12), whole);
-            }
+            library = archive;
         }
-    }
-
-    private boolean isNamed(String name, int at) {
-        if ((index[at] & 0xFF) != name.length()) {
-            return false;
-        }
-        for (int i = 0; i < name.length(); i++) {
-            if (name.charAt(i) != (index[at + 1 + i] & 0xFF)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private byte[] bytes(int at, int length, int whole) {
-        byte[] bytes = new byte[length];
-        try (InputStream in = jar.getInputStream(classes)) {
-            in.skipNBytes(at);
-            if (in.readNBytes(bytes, 0, length) < length) {
-                return null;
-            }
-        } catch (IOException e) {
-            return null;
-        }
-        if (length == whole) {
-            return bytes;
-        }
-        Inflater inflater = new Inflater(true);
-        try {
-            byte[] inflated = new byte[whole];
-            inflater.setInput(bytes);
-            return inflater.inflate(inflated) == whole ? inflated : null;
-        } catch (DataFormatException e) {
-            return null;
-        } finally {
-            inflater.end();
-        }
+        return archive.bytesOf(name);
     }
 
     private static int int4(byte[] bytes, int at) {
@@ -202,6 +160,87 @@ final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
             return in.readAllBytes();
         } catch (IOException e) {
             return null;
+        }
+    }
+
+    /** One of the entries that hold classes. */
+    private static final class Archive {
+        private final JarFile jar;
+        private final ZipEntry classes;
+        /** Head, slots and names. */
+        private final byte[] index;
+        private final int slots;
+
+        Archive(JarFile jar, String entry) throws IOException {
+            this.jar = jar;
+            classes = jar.getEntry(entry);
+            if (classes == null) {
+                throw new IOException(jar.getName().concat(" has no entry ").concat(entry));
+            }
+            try (InputStream in = jar.getInputStream(classes)) {
+                byte[] head = in.readNBytes(HEAD_BYTES);
+                if (head.length < HEAD_BYTES || int4(head, 0) != MAGIC) {
+                    throw new IOException(jar.getName().concat(" is damaged"));
+                }
+                slots = int4(head, HEAD_BYTES - 8);
+                index = new byte[int4(head, HEAD_BYTES - 4)];
+                System.arraycopy(head, 0, index, 0, HEAD_BYTES);
+                if (in.readNBytes(index, HEAD_BYTES, index.length - HEAD_BYTES) < index.length - HEAD_BYTES) {
+                    throw new IOException(jar.getName().concat(" is cut short"));
+                }
+            }
+        }
+
+        /** The class file of {@code name}, null if klock.jar carries none. */
+        byte[] bytesOf(String name) {
+            int hash = name.hashCode();
+            for (int slot = hash & slots - 1;; slot = slot + 1 & slots - 1) {
+                int at = HEAD_BYTES + slot * SLOT_BYTES;
+                int whole = int4(index, at + 16);
+                if (whole == 0) {
+                    return null;
+                }
+                if (int4(index, at) == hash && isNamed(name, int4(index, at + 4))) {
+                    return bytes(int4(index, at + 8), int4(index, at + 12), whole);
+                }
+            }
+        }
+
+        private boolean isNamed(String name, int at) {
+            if ((index[at] & 0xFF) != name.length()) {
+                return false;
+            }
+            for (int i = 0; i < name.length(); i++) {
+                if (name.charAt(i) != (index[at + 1 + i] & 0xFF)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private byte[] bytes(int at, int length, int whole) {
+            byte[] bytes = new byte[length];
+            try (InputStream in = jar.getInputStream(classes)) {
+                in.skipNBytes(at);
+                if (in.readNBytes(bytes, 0, length) < length) {
+                    return null;
+                }
+            } catch (IOException e) {
+                return null;
+            }
+            if (length == whole) {
+                return bytes;
+            }
+            Inflater inflater = new Inflater(true);
+            try {
+                byte[] inflated = new byte[whole];
+                inflater.setInput(bytes);
+                return inflater.inflate(inflated) == whole ? inflated : null;
+            } catch (DataFormatException e) {
+                return null;
+            } finally {
+                inflater.end();
+            }
         }
     }
 }

@@ -14,6 +14,8 @@ public final class Manifest {
     public static final int MAX_BYTES = 4 << 20;
     /** Most triples in scope, deny, effects and tests together. */
     public static final int MAX_TRIPLES = 10_000;
+    /** Most hooks on libraries. */
+    public static final int MAX_HOOKS = 200;
     /** Longest session and agent id, bytes of UTF-8. */
     public static final int MAX_ID_BYTES = 256;
     /** {@link #priorityTimestamp()} when the manifest has none. */
@@ -37,13 +39,14 @@ public final class Manifest {
     private final List<Line> deny;
     private final List<Line> testAllows;
     private final List<Line> testDenies;
+    private final List<LibraryHook> hooks;
     private final List<Setting> settings;
     private final List<String> warnings;
     private final String[] consulted;
 
     Manifest(String file, String sessionId, String agentId, long priorityTimestamp, List<Line> scope, List<Line> deny,
-            List<Line> testAllows, List<Line> testDenies, List<Setting> settings, List<String> warnings,
-            String[] consulted) {
+            List<Line> testAllows, List<Line> testDenies, List<LibraryHook> hooks, List<Setting> settings,
+            List<String> warnings, String[] consulted) {
         this.file = file;
         this.sessionId = sessionId;
         this.agentId = agentId;
@@ -52,6 +55,7 @@ public final class Manifest {
         this.deny = List.copyOf(deny);
         this.testAllows = List.copyOf(testAllows);
         this.testDenies = List.copyOf(testDenies);
+        this.hooks = List.copyOf(hooks);
         this.settings = List.copyOf(settings);
         this.warnings = List.copyOf(warnings);
         this.consulted = consulted;
@@ -95,6 +99,11 @@ public final class Manifest {
     /** Triples that {@code validate} must find not allowed. */
     public List<Line> testDenies() {
         return testDenies;
+    }
+
+    /** The hooks on libraries, in the file's order; empty if it has none. */
+    public List<LibraryHook> hooks() {
+        return hooks;
     }
 
     /** The {@code klock:} section, in the file's order; keys are known ones, values are not yet judged. */

@@ -20,6 +20,7 @@ import java.util.List;
 final class ManifestParse {
     static final String[] TOP = {"ver", "session_id", "agent_id", "priority_timestamp", "scope", "deny", "tests", "klock", "agents",
         "hooks", "intents", "priority", "$schema"};
+    static final String[] HOOK = {"name", "preset", "type", "method", "predicate", "resource"};
     static final String[] TRIPLE = {"predicate", "resource", "confidence", "effects"};
     static final String[] EFFECT = {"predicate", "resource", "confidence"};
     static final String[] INTENT = {"predicate", "resource_type", "resource_path", "confidence", "subject", "object", "timestamp",
@@ -58,6 +59,7 @@ final class ManifestParse {
     private List<Line> deny = List.of();
     private List<Line> testAllows = List.of();
     private List<Line> testDenies = List.of();
+    private final List<LibraryHook> hooks = new ArrayList<>();
     private final List<Setting> settings = new ArrayList<>();
     /** Who the triples of the third dialect say their subject is; the first one's place for messages. */
     private String subject;
@@ -89,8 +91,8 @@ final class ManifestParse {
             throw broken(e);
         }
         document();
-        Manifest manifest = new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, settings, warnings,
-                world.answers());
+        Manifest manifest = new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, hooks, settings,
+                warnings, world.answers());
         try {
             parser.close();
         } catch (IOException e) {
@@ -128,9 +130,11 @@ final class ManifestParse {
             int fieldColumn = column;
             switch (field) {
                 case "agents":
+                    throw here(field + " is not yet in this version", "leave it out and give each agent a manifest of its own");
                 case "hooks":
-                    throw here(field + " is not yet in this version", field.equals("agents")
-                            ? "leave it out and give each agent a manifest of its own" : "leave it out");
+                    next();
+                    hooks();
+                    break;
                 case "scope":
                 case "intents":
                     if (scopeField != null) {
@@ -487,6 +491,121 @@ final class ManifestParse {
         }
     }
 
+    private void hooks() throws ManifestException {
+        if (token != JsonToken.START_ARRAY) {
+            throw wrongType("hooks", "a list of hooks, such as - {preset: jdbc}");
+        }
+        while (next() != JsonToken.END_ARRAY) {
+            if (hooks.size() == Manifest.MAX_HOOKS) {
+                throw here("has more than " + Manifest.MAX_HOOKS + " hooks", "hook an interface rather than each class that implements it");
+            }
+            if (token != JsonToken.START_OBJECT) {
+                throw here("an entry of hooks is " + kind(), "write {preset: jdbc}, or type:, method:, predicate: and resource:");
+            }
+            LibraryHook hook = hook();
+            for (int i = 0; i < hooks.size(); i++) {
+                if (hooks.get(i).name().equals(hook.name())) {
+                    throw at(hook.line(), hook.column(), "the hook " + hook.name() + " is there twice, first on line " + hooks.get(i).line(),
+                            hook.preset() != null ? "leave one of them out" : "give one of them another name: ...");
+                }
+            }
+            hooks.add(hook);
+        }
+    }
+
+    /** Each field is judged where it stands; what they say together, when all are there. */
+    private LibraryHook hook() throws ManifestException {
+        int atLine = line;
+        int atColumn = column;
+        boolean[] seen = new boolean[HOOK.length];
+        String name = null;
+        String preset = null;
+        String type = null;
+        String method = null;
+        List<String> parameters = null;
+        Predicate predicate = null;
+        Resource resource = null;
+        HookParse.Template template = null;
+        int resourceLine = 0;
+        int resourceColumn = 0;
+        while (next() != JsonToken.END_OBJECT) {
+            String field = field(HOOK, seen, "field of a hook");
+            next();
+            String text = oneLineText(field);
+            try {
+                switch (field) {
+                    case "name":
+                        HookParse.requireName(text);
+                        name = text;
+                        break;
+                    case "preset":
+                        if (!text.equals(LibraryHook.PRESETS[0])) {
+                            throw here("unknown preset '" + shorten(text) + "'", Names.suggest(text, LibraryHook.PRESETS));
+                        }
+                        preset = text;
+                        break;
+                    case "type":
+                        HookParse.requireType(text);
+                        type = text;
+                        break;
+                    case "method":
+                        method = HookParse.method(text);
+                        parameters = HookParse.parameters(text);
+                        break;
+                    case "predicate":
+                        predicate = predicate(text);
+                        break;
+                    default:
+                        resourceLine = line;
+                        resourceColumn = column;
+                        template = HookParse.template(text);
+                        resource = resource(template.text, line, column);
+                        break;
+                }
+            } catch (HookParse.Problem e) {
+                throw here(e.getMessage(), e.remedy);
+            }
+        }
+        if (preset != null) {
+            if (type != null || method != null || predicate != null || resource != null) {
+                throw at(atLine, atColumn, "a hook has both a preset and a type, method, predicate or resource", "write them as two hooks");
+            }
+            return new LibraryHook(name == null ? preset : name, preset, null, null, null, null, null, List.of(), new int[0], atLine, atColumn);
+        }
+        String missing = type == null ? "type" : method == null ? "method" : predicate == null ? "predicate" : resource == null ? "resource" : null;
+        if (missing != null) {
+            throw at(atLine, atColumn, "a hook has no " + missing, "write type: com.acme.Flags, method: set, predicate: MUTATES, resource: CONFIG_KEY:${arg:0}, or preset: jdbc");
+        }
+        if (!isOneOf(resource.scheme(), LibraryHook.SCHEMES)) {
+            throw at(resourceLine, resourceColumn, "a hook's resource is " + resource.scheme() + ", which klock observes itself",
+                    "write one of SYMBOL, API_ENDPOINT, CONFIG_KEY and DB");
+        }
+        int[] parts = new int[template.parts.size()];
+        for (int i = 0; i < parts.length; i++) {
+            parts[i] = template.parts.get(i);
+            if (parameters != null && parts[i] >= parameters.size()) {
+                throw at(resourceLine, resourceColumn, "${arg:" + parts[i] + "} is none of the " + parameters.size() + " arguments of " + method,
+                        parameters.isEmpty() ? "name no argument" : "write an index from 0 to " + (parameters.size() - 1));
+            }
+        }
+        String given = name != null ? name : shortName(type) + '.' + method;
+        return new LibraryHook(given, null, type, method, parameters, predicate, resource.scheme(), HookParse.Template.literals(resource), parts,
+                atLine, atColumn);
+    }
+
+    private static String shortName(String type) {
+        return type.substring(type.lastIndexOf('.') + 1);
+    }
+
+    private static boolean isOneOf(String word, String[] words) {
+        for (int i = 0; i < words.length; i++) {
+            if (words[i].equals(word)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void settings() throws ManifestException {
         if (token != JsonToken.START_OBJECT) {
             throw wrongType("klock", "key: value pairs");
@@ -518,12 +637,7 @@ final class ManifestParse {
     }
 
     private boolean isSetting(String key) {
-        for (int i = 0; i < options.settingKeys.length; i++) {
-            if (options.settingKeys[i].equals(key)) {
-                return true;
-            }
-        }
-        return false;
+        return isOneOf(key, options.settingKeys);
     }
 
     private void version() throws ManifestException {

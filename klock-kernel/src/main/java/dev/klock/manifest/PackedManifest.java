@@ -18,7 +18,7 @@ import java.util.zip.CRC32;
  */
 final class PackedManifest {
     /** Grows whenever the layout or what the reader accepts changes. */
-    private static final int FORMAT = 0x4B4C4D01;
+    private static final int FORMAT = 0x4B4C4D02;
     private static final int NULL = -1;
     private static final Predicate[] PREDICATES = Predicate.values();
     private static final Resource.Form[] FORMS = Resource.Form.values();
@@ -46,6 +46,7 @@ final class PackedManifest {
             writeLines(out, m.deny());
             writeLines(out, m.testAllows());
             writeLines(out, m.testDenies());
+            writeHooks(out, m.hooks());
             out.writeInt(m.settings().size());
             for (int i = 0; i < m.settings().size(); i++) {
                 Setting s = m.settings().get(i);
@@ -103,6 +104,7 @@ final class PackedManifest {
             List<Line> deny = readLines(in);
             List<Line> testAllows = readLines(in);
             List<Line> testDenies = readLines(in);
+            List<LibraryHook> hooks = readHooks(in);
             List<Setting> settings = new ArrayList<>();
             for (int n = count(in); n > 0; n--) {
                 settings.add(new Setting(read(in), read(in), in.getInt(), in.getInt()));
@@ -111,8 +113,8 @@ final class PackedManifest {
             for (int n = count(in); n > 0; n--) {
                 warnings.add(read(in));
             }
-            return new Manifest(ManifestException.oneLine(file), sessionId, agentId, timestamp, scope, deny, testAllows, testDenies, settings,
-                    warnings, consulted);
+            return new Manifest(ManifestException.oneLine(file), sessionId, agentId, timestamp, scope, deny, testAllows, testDenies, hooks,
+                    settings, warnings, consulted);
         } catch (IOException | RuntimeException e) {
             // whatever is in it, it is not ours: the caller reads the source instead
             return null;
@@ -147,6 +149,66 @@ final class PackedManifest {
             lines.add(new Line(predicate, resource, in.getDouble(), in.getInt(), in.getInt(), read(in), readLines(in)));
         }
         return lines;
+    }
+
+    private static void writeHooks(DataOutputStream out, List<LibraryHook> hooks) throws IOException {
+        out.writeInt(hooks.size());
+        for (int i = 0; i < hooks.size(); i++) {
+            LibraryHook h = hooks.get(i);
+            write(out, h.name());
+            write(out, h.preset());
+            out.writeInt(h.line());
+            out.writeInt(h.column());
+            if (h.preset() != null) {
+                continue;
+            }
+            write(out, h.type());
+            write(out, h.method());
+            out.writeInt(h.parameters() == null ? NULL : h.parameters().size());
+            for (int k = 0; h.parameters() != null && k < h.parameters().size(); k++) {
+                write(out, h.parameters().get(k));
+            }
+            out.writeByte(h.predicate().ordinal());
+            write(out, h.scheme());
+            out.writeInt(h.parts());
+            for (int k = 0; k < h.parts(); k++) {
+                write(out, h.literal(k));
+                out.writeInt(h.part(k));
+            }
+            write(out, h.literal(h.parts()));
+        }
+    }
+
+    private static List<LibraryHook> readHooks(ByteBuffer in) throws IOException {
+        List<LibraryHook> hooks = new ArrayList<>();
+        for (int n = count(in); n > 0; n--) {
+            String name = read(in);
+            String preset = read(in);
+            int line = in.getInt();
+            int column = in.getInt();
+            if (preset != null) {
+                hooks.add(new LibraryHook(name, preset, null, null, null, null, null, List.of(), new int[0], line, column));
+                continue;
+            }
+            String type = read(in);
+            String method = read(in);
+            int parameters = in.getInt();
+            List<String> types = parameters == NULL ? null : new ArrayList<>();
+            for (int k = 0; k < parameters; k++) {
+                types.add(read(in));
+            }
+            Predicate predicate = PREDICATES[in.get()];
+            String scheme = read(in);
+            int[] parts = new int[count(in)];
+            List<String> literals = new ArrayList<>();
+            for (int k = 0; k < parts.length; k++) {
+                literals.add(read(in));
+                parts[k] = in.getInt();
+            }
+            literals.add(read(in));
+            hooks.add(new LibraryHook(name, null, type, method, types, predicate, scheme, literals, parts, line, column));
+        }
+        return hooks;
     }
 
     private static int count(ByteBuffer in) throws IOException {

@@ -58,6 +58,8 @@ class ManifestSchemaTest {
         "{\"agent_id\":\"a\",\"scope\":[{\"predicate\":\"PROVIDES\",\"resource\":\"PROCESS:git\",\"confidence\":\"Low\",\"effects\":[\"MUTATES FILE:/w/a\"]}],"
                 + "\"klock\":{\"wait-timeout\":\"10s\",\"log\":{\"level\":\"warn\"}},\"tests\":{\"denies\":[\"CONSUMES FILE:/etc/x\"]},\"deny\":[\"CONSUMES ENV:A\"]}",
         "{\"agent_id\":\"a\",\"intents\":[{\"predicate\":\"CONSUMES\",\"resource_type\":\"FILE\",\"resource_path\":\"/w/a\",\"confidence\":\"High\"}]}",
+        "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{\"preset\":\"jdbc\"},{\"type\":\"com.acme.Flags\",\"method\":\"set(int)\",\"predicate\":\"MUTATES\","
+                + "\"resource\":\"CONFIG_KEY:${arg:0}\",\"name\":\"flags\"}]}",
         "{\"intents\":[{\"id\":\"1\",\"subject\":\"a\",\"predicate\":\"MUTATES\",\"object\":{\"resource_type\":\"FILE\",\"path\":\"/a/b\"},\"timestamp\":1}]}"})
     @Tag("C15")
     void examples_thatTheReaderTakes_areValid(String text) throws ManifestException {
@@ -73,6 +75,10 @@ class ManifestSchemaTest {
         "{\"agent_id\":\"a\",\"scope\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\",\"confidence\":2}]}",
         "{\"agent_id\":\"a\",\"scope\":[],\"deny\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\",\"effects\":[]}]}",
         "{\"agent_id\":\"a\",\"intents\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\"}]}", "{\"agent_id\":\"a\",\"scope\":[],\"agents\":[]}",
+        "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":{}}",
+        "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{\"preset\":\"jpa\"}]}", "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{}]}",
+        "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{\"preset\":\"jdbc\",\"type\":\"a.B\"}]}",
+        "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{\"type\":\"a.B\",\"method\":\"c\",\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\"}]}",
         "{\"agent_id\":\"a\",\"scope\":[],\"tests\":{\"allow\":[]}}", "{\"agent_id\":\"a\",\"scope\":[],\"klock\":[]}"})
     @Tag("K1-12")
     void examples_thatTheReaderRefuses_areInvalid(String text) {
@@ -83,10 +89,11 @@ class ManifestSchemaTest {
     @Test
     void fields_ofSchemaAndReader_areTheSame() {
         JsonNode root = schema().getSchemaNode();
-        assertThat(names(root.get("properties"))).containsExactlyInAnyOrderElementsOf(known(ManifestParse.TOP, "agents", "hooks"));
+        assertThat(names(root.get("properties"))).containsExactlyInAnyOrderElementsOf(known(ManifestParse.TOP, "agents"));
         JsonNode definitions = root.get("definitions");
         assertThat(names(definitions.get("scopeTriple").get("properties"))).containsExactlyInAnyOrder(ManifestParse.TRIPLE);
         assertThat(names(definitions.get("triple").get("properties"))).containsExactlyInAnyOrder(ManifestParse.EFFECT);
+        assertThat(names(definitions.get("hook").get("properties"))).containsExactlyInAnyOrder(ManifestParse.HOOK);
         assertThat(names(definitions.get("intent").get("properties"))).containsExactlyInAnyOrder(ManifestParse.INTENT);
         assertThat(names(definitions.get("intent").get("properties").get("object").get("properties"))).containsExactlyInAnyOrder(ManifestParse.OBJECT);
         for (String name : names(root.get("properties"))) {

@@ -12,6 +12,8 @@ class PackedManifestTest {
     private final Map<String, String> variables = new HashMap<>(Map.of("workspace", "/w"));
     private final Map<String, String> programs = new HashMap<>(Map.of("git", "/usr/bin/git"));
     private final byte[] source = ManifestReaderTest.FULL.replace("PROCESS:/usr/bin/git", "PROCESS:git").replace("deny:", "  - CONSUMES FILE:/**\ndeny:")
+            .concat("hooks: [{preset: jdbc}, {type: a.B, method: 'c(int, byte[])', predicate: MUTATES, resource: 'SYMBOL:x${arg:1}y${type}'},"
+                    + " {name: n, type: a.B, method: c, predicate: CONSUMES, resource: 'CONFIG_KEY:k'}]\n")
             .getBytes(StandardCharsets.UTF_8);
 
     private ReadOptions options() {
@@ -35,6 +37,9 @@ class PackedManifestTest {
         }
         for (Setting s : m.settings()) {
             b.append(s.key()).append(s.value()).append(s.line()).append(s.column());
+        }
+        for (LibraryHook h : m.hooks()) {
+            b.append(HookReaderTest.text(h));
         }
         return b.toString();
     }

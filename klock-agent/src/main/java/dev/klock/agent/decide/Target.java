@@ -42,6 +42,9 @@ public final class Target {
     private final String scheme;
     private final String real;
     private final Grant grant;
+    /** What else decides: the first by all its lines, where the own grant says nothing, the others by deny lines; null if nothing does. */
+    private final Grant[] wider;
+    private final String whole;
     private final int baseline;
     private final int forbidden;
     private final int onExisting;
@@ -54,7 +57,9 @@ public final class Target {
     private byte[] bytes;
 
     /** @param baseline what the JVM's own reads allow, @param forbidden what klock's own safety forbids: masks of {@link Predicate#bit()} */
-    Target(String scheme, String real, Grant grant, int baseline, int forbidden) {
+    Target(String scheme, String real, Grant grant, int baseline, int forbidden, Grant[] wider, String whole) {
+        this.wider = wider;
+        this.whole = whole;
         this.scheme = scheme;
         this.real = real;
         this.grant = grant;
@@ -64,8 +69,8 @@ public final class Target {
         int created = baseline;
         for (int i = 0; i < PREDICATES; i++) {
             Predicate predicate = Targets.PREDICATES[i];
-            existing |= Scope.isAllowed(grant.decide(predicate, false)) ? predicate.bit() : 0;
-            created |= Scope.isAllowed(grant.decide(predicate, true)) ? predicate.bit() : 0;
+            existing |= Scope.isAllowed(byLines(predicate, false)) ? predicate.bit() : 0;
+            created |= Scope.isAllowed(byLines(predicate, true)) ? predicate.bit() : 0;
         }
         onExisting = existing & ~forbidden;
         onCreated = created & ~forbidden;
@@ -128,8 +133,24 @@ public final class Target {
         if ((forbidden & predicate.bit()) != 0) {
             return PROTECTED;
         }
-        int decision = grant.decide(predicate, (state & CREATED) != 0);
+        int decision = byLines(predicate, (state & CREATED) != 0);
         return !Scope.isAllowed(decision) && ((baseline | causes) & predicate.bit()) != 0 ? BASELINE : decision;
+    }
+
+    private int byLines(Predicate predicate, boolean created) {
+        for (int i = 0; wider != null && i < wider.length; i++) {
+            int decision = wider[i].decide(predicate, false);
+            if (Scope.isDenied(decision)) {
+                return decision;
+            }
+        }
+        int decision = grant.decide(predicate, created);
+        return wider != null && decision == Scope.NONE ? wider[0].decide(predicate, false) : decision;
+    }
+
+    /** The path of what it is part of; null if it is nothing like that. */
+    String whole() {
+        return whole;
     }
 
     /** The predicates that the manifest names for it, as a mask of {@link Predicate#bit()}. */

@@ -25,6 +25,8 @@ public final class Targets implements JarClassPath.Changed {
 
     /** Entries above which the table is swept. */
     static final int LIMIT = 65_536;
+    /** In keys, before what a resource is part of; no path holds it. */
+    private static final String WITHIN = "\0";
     static final Predicate[] PREDICATES = Predicate.values();
 
     private final Scope scope;
@@ -88,6 +90,28 @@ public final class Targets implements JarClassPath.Changed {
         return target != null ? target : add(key, scheme, Names.ofText(path));
     }
 
+    /**
+     * The resource {@code path}, which is part of {@code whole} of the same scheme: what is declared for the whole is declared for it, and
+     * what is denied the whole, or what its last names name ({@code a.b} is also {@code b}), is denied it.
+     */
+    public Target part(String scheme, String path, String whole) {
+        String key = scheme.concat(":").concat(path).concat(WITHIN).concat(whole);
+        Target target = table.get(key);
+        if (target != null) {
+            return target;
+        }
+        int names = 0;
+        for (int dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+            names++;
+        }
+        Grant[] wider = new Grant[names + 1];
+        for (int dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+            wider[names--] = scope.lookup(scheme, path.substring(dot + 1));
+        }
+        wider[0] = scope.lookup(scheme, whole);
+        return put(key, new Target(scheme, Names.ofText(path), scope.lookup(scheme, path), 0, 0, wider, whole));
+    }
+
     /** The file if it has been met. */
     Target known(String real) {
         return table.get(real);
@@ -112,7 +136,10 @@ public final class Targets implements JarClassPath.Changed {
             // unlike those of files these rows are no need of the JVM: a deny line goes before them
             base = Predicate.CONSUMES.bit();
         }
-        Target target = new Target(scheme, real, grant, base, file ? own.forbidden(real) : 0);
+        return put(key, new Target(scheme, real, grant, base, file ? own.forbidden(real) : 0, null, null));
+    }
+
+    private Target put(String key, Target target) {
         Target other = table.putIfAbsent(key, target);
         if (other != null) {
             return other;
@@ -250,7 +277,8 @@ public final class Targets implements JarClassPath.Changed {
     private void keep(Target target) {
         String scheme = target.scheme();
         String key = scheme.equals("FILE") ? target.real()
-                : scheme.concat(":").concat(scheme.equals("PROCESS") ? target.real() : target.path());
+                : scheme.concat(":").concat(scheme.equals("PROCESS") ? target.real() : target.path())
+                        .concat(target.whole() == null ? "" : WITHIN.concat(target.whole()));
         Target kept = table.putIfAbsent(key, target);
         if (kept == null) {
             target.change(0, Target.RETIRED);

@@ -9,7 +9,7 @@ final class Secrets {
 
     /**
      * {@code name} without a URL's query, fragment and user, and without a variable's value. {@code scheme} is that of the resource it
-     * stands for: a {@code ?} in a file's name is an ordinary character.
+     * stands for: a {@code ?} in a file's name is an ordinary character, and so is the {@code #} of a symbol.
      */
     static String masked(String scheme, String name) {
         if (name == null) {
@@ -19,7 +19,7 @@ final class Secrets {
             int equals = name.indexOf('=');
             return equals < 0 ? name : name.substring(0, equals + 1).concat(HIDDEN);
         }
-        if (scheme.equals("FILE") || scheme.equals("PROCESS")) {
+        if (scheme.equals("FILE") || scheme.equals("PROCESS") || scheme.equals("SYMBOL")) {
             return name;
         }
         String masked = name;

@@ -358,6 +358,7 @@ public final class VerificationLog {
         list("rolled_back", summary.rolledBack());
         list("conflicts", summary.conflicts());
         list("unmonitored", summary.unmonitored());
+        list("unused_hooks", summary.unusedHooks());
         text.append("}}\n");
         buffered++;
     }

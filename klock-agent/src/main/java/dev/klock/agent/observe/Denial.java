@@ -2,17 +2,28 @@ package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
 import dev.klock.kernel.Predicate;
+import java.util.Locale;
 
 /** An access that is outside the manifest. Immutable. */
 public final class Denial {
+    /** Before the name of a manifest's hook. */
+    public static final String HOOK = "hook:";
+
     private final Op op;
     private final Predicate predicate;
     private final Target target;
     private final boolean tree;
     private final boolean late;
     private final String requested;
+    private final String hook;
 
     Denial(Op op, Predicate predicate, Target target, boolean tree, boolean late, String requested) {
+        this(op, predicate, target, tree, late, requested, null);
+    }
+
+    /** @param hook the name of the manifest's hook that observed it, null if it was one of klock's own */
+    Denial(Op op, Predicate predicate, Target target, boolean tree, boolean late, String requested, String hook) {
+        this.hook = hook;
         this.op = op;
         this.predicate = predicate;
         this.target = target;
@@ -23,6 +34,11 @@ public final class Denial {
 
     public Op op() {
         return op;
+    }
+
+    /** What logs call the operation: {@code open_read}, or the manifest's hook: {@code hook:flags}. */
+    public String operation() {
+        return hook != null ? HOOK.concat(hook) : op.name().toLowerCase(Locale.ROOT);
     }
 
     public Predicate predicate() {

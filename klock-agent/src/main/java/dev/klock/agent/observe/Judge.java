@@ -154,6 +154,17 @@ final class Judge {
         refuse(work, op, target, predicate, name == null ? text(bytes) : name);
     }
 
+    /** A call of a library that {@code hook} of the manifest means; nothing but lines and the mode decides. */
+    void call(Target target, Predicate predicate, String hook) {
+        if ((target.allowed() & predicate.bit()) != 0) {
+            if (target.counted(predicate.ordinal())) {
+                trail.firstCall(target, predicate, target.decide(predicate), hook);
+            }
+            return;
+        }
+        deny(new Denial(Op.LIBRARY_CALL, predicate, target, false, false, null, hook));
+    }
+
     /** Lets pass what is declared for {@code predicate}; else has the session decide. */
     private void require(Work work, int op, Target target, int predicate, String requested) {
         if ((target.allowed() & 1 << predicate) != 0) {
@@ -264,13 +275,17 @@ final class Judge {
 
     /** Asks the session; returns only if it lets the operation go on. */
     private void deny(int op, Target target, int predicate, boolean tree, boolean late, String requested) {
-        Denial denial = new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested);
+        deny(new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested));
+    }
+
+    private void deny(Denial denial) {
         if (verdicts.denied(denial) || denial.isProtected() || verdicts.ended()) {
-            if ((op == OPEN_READ || op == OPEN_WRITE || op == OPEN_RANDOM) && Causes.isOnAThreadOfTheJdk()) {
+            Op op = denial.op();
+            if ((op == Op.OPEN_READ || op == Op.OPEN_WRITE || op == Op.OPEN_RANDOM) && Causes.isOnAThreadOfTheJdk()) {
                 // an error would end the thread, and whoever waits for its answer would wait for ever
                 throw Judge.<RuntimeException>sneak(new FileNotFoundException(verdicts.explain(denial)));
             }
-            throw new ScopeViolationError(verdicts.explain(denial), target.deniedBefore() < TRACED_DENIALS);
+            throw new ScopeViolationError(verdicts.explain(denial), denial.target().deniedBefore() < TRACED_DENIALS);
         }
     }
 

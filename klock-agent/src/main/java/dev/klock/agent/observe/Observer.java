@@ -116,6 +116,63 @@ public final class Observer implements Hooks {
         works.get().depth--;
     }
 
+    /** Whether klock's own code runs on this thread ({@link #enter}), or a hook. */
+    public boolean isEntered() {
+        return works.get().depth != 0;
+    }
+
+    /**
+     * A call of a library is about to happen that {@code hook} of the manifest means {@code predicate} on {@code scheme:path} by. Returns if
+     * it may go on, else throws.
+     *
+     * @param path not escaped
+     * @param whole the path of what it is a part of, whose own line covers it too; null if there is nothing like that
+     * @return the resource, for {@link #made}; null if klock could not judge and the mode lets it go on, or on klock's own threads
+     */
+    public Target called(String hook, Predicate predicate, String scheme, String path, String whole) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return null;
+        }
+        work.depth = 1;
+        try {
+            if (verdicts.ended()) {
+                throw Judge.over();
+            }
+            Target target = whole == null ? targets.other(scheme, path) : targets.part(scheme, path, whole);
+            judge.call(target, predicate, hook);
+            return target;
+        } catch (RuntimeException e) {
+            calledInVain(hook, e);
+            return null;
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    /** A call that {@code hook} means nothing by which was not judged before: throws if the session is over. */
+    public void calledAgain(String hook) {
+        if (verdicts.hasEnded() && verdicts.ended()) {
+            throw Judge.over();
+        }
+    }
+
+    /** What a call that {@code hook} matches means cannot be told: throws where the mode denies. */
+    public void calledInVain(String hook, RuntimeException cause) {
+        if (verdicts.failed(Op.LIBRARY_CALL, cause)) {
+            ScopeViolationError error = new ScopeViolationError("klock could not judge a call by the hook " + hook + ": " + cause.getMessage());
+            error.initCause(cause);
+            throw error;
+        }
+    }
+
+    /** A call of a library has brought these into being. */
+    public void made(List<Target> made) {
+        for (int i = 0; i < made.size(); i++) {
+            targets.created(made.get(i), false);
+        }
+    }
+
     /** Before a rollback, by a thread that has entered: tells of the descriptors that are still open for writing. */
     public void tellOpen() {
         judge.tellOpen();

@@ -92,6 +92,8 @@ public enum Op {
     VM_WRITE(Predicate.PROVIDES, true, false),
     /** A diagnostic command of the VM: its name and arguments decide. */
     VM_COMMAND(null, false, true),
+    /** A call of a library that a hook of the manifest matches: the hook says what it means. */
+    LIBRARY_CALL(null, false, false),
     /** The JVM ends. */
     HALT(null, false, false);
 

@@ -17,6 +17,11 @@ public interface Trail extends Targets.Retirement {
      */
     void first(Target target, Predicate predicate, int decision, String requested);
 
+    /** {@link #first} of a call that {@code hook}, one of the manifest's, has observed. */
+    default void firstCall(Target target, Predicate predicate, int decision, String hook) {
+        first(target, predicate, decision, null);
+    }
+
     /**
      * A child starts of which more must be said than that it is declared. Called at each start; said once for each program.
      *

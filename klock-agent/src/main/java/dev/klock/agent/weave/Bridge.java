@@ -14,6 +14,8 @@ import java.util.Set;
  */
 public final class Bridge {
     static final String PACKAGE = "sun.nio.fs.";
+    private static final String CALLS = "dev.klock.bridge.Calls";
+    private static final String CALLS_HOLDER = "java.lang.KlockCalls";
     /** Modules other than java.base that hold hooked methods. */
     private static final String[] HOLDERS = {"java.prefs", "jdk.management.agent", "java.net.http", "jdk.sctp", "jdk.management", "jdk.attach",
         "java.instrument", "jdk.incubator.foreign", "java.desktop", "jdk.crypto.cryptoki", "java.smartcardio", "java.security.jgss",
@@ -52,6 +54,22 @@ public final class Bridge {
                 SharedTypes.javaBase.export("sun.nio.fs", module);
             }
         }
+    }
+
+    /**
+     * Defines what woven methods of libraries call, and has it call {@code calls}, a {@code dev.klock.bridge.Calls}. Called at most once, by
+     * who has not mentioned that type before {@link #defineCalls}.
+     */
+    public static void connectCalls(Object calls) throws ReflectiveOperationException {
+        Class<?> holder = Class.forName(CALLS_HOLDER, true, null);
+        holder.getMethod("connect", Class.forName(CALLS, false, null)).invoke(null, calls);
+        SharedTypes.javaBase.hide(holder);
+    }
+
+    /** The first half of {@link #connectCalls}: from here on classes that mention the type can be loaded. */
+    public static void defineCalls() throws IOException {
+        SharedTypes.javaBase.define(CALLS, SharedTypes.bytesOf(CALLS));
+        SharedTypes.javaBase.define(CALLS_HOLDER, SharedTypes.bytesOf(CALLS_HOLDER));
     }
 
     private static Class<?> define(String name) throws IOException {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class VerificationLogTest {
     private static final Summary END = new Summary("completed", 0, List.of("MUTATES FILE:/w/**", "CONSUMES FILE:/x"),
-            List.of("MUTATES FILE:/w/**"), List.of("CONSUMES FILE:/x"), List.of("MUTATES FILE:/etc/hosts"), List.of(), List.of(), List.of());
+            List.of("MUTATES FILE:/w/**"), List.of("CONSUMES FILE:/x"), List.of("MUTATES FILE:/etc/hosts"), List.of(), List.of(), List.of(), List.of("hook flags"));
 
     @TempDir
     File temp;
@@ -77,7 +77,7 @@ class VerificationLogTest {
         assertThat(lines.get(2)).contains("\"seq\":2,", "\"decision\":\"deny\"");
         assertThat(lines.get(3)).contains("\"seq\":3,", ",\"summary\":{\"end\":\"completed\",\"exit_code\":0,\"allow\":1,\"deny\":1,\"warn\":0,"
                 + "\"learn\":0,\"declared\":[\"MUTATES FILE:/w/**\",\"CONSUMES FILE:/x\"],\"used\":[\"MUTATES FILE:/w/**\"],"
-                + "\"unused\":[\"CONSUMES FILE:/x\"],\"violated\":[\"MUTATES FILE:/etc/hosts\"],\"rolled_back\":[],\"conflicts\":[],\"unmonitored\":[]}}");
+                + "\"unused\":[\"CONSUMES FILE:/x\"],\"violated\":[\"MUTATES FILE:/etc/hosts\"],\"rolled_back\":[],\"conflicts\":[],\"unmonitored\":[],\"unused_hooks\":[\"hook flags\"]}}");
     }
 
     @Test

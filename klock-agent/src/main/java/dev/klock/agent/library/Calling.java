@@ -1,0 +1,77 @@
+package dev.klock.agent.library;
+
+import dev.klock.agent.decide.Target;
+import dev.klock.agent.observe.Observer;
+import dev.klock.kernel.Predicate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** One call that is being judged, and then is under way: until it ends, calls of the same hook on its thread are its own doing. */
+final class Calling {
+    final Hook hook;
+    private final Observer observer;
+    private final String type;
+    private final String method;
+    private List<Target> made;
+
+    Calling(Hook hook, Observer observer, String type, String method) {
+        this.hook = hook;
+        this.observer = observer;
+        this.type = type;
+        this.method = method;
+    }
+
+    /** Lets the call go on if {@code predicate} may be done to the resource; else throws, if the mode says so. */
+    void access(Predicate predicate, String scheme, String path) {
+        observer.called(hook.declared.name(), predicate, scheme, path, null);
+    }
+
+    /**
+     * The same for a part of something larger, whose own line covers it.
+     *
+     * @param makes the call brings it into being, if it succeeds
+     */
+    void access(Predicate predicate, String scheme, String path, String whole, boolean makes) {
+        Target target = observer.called(hook.declared.name(), predicate, scheme, path, whole);
+        if (makes && target != null) {
+            if (made == null) {
+                made = new ArrayList<>();
+            }
+            made.add(target);
+        }
+    }
+
+    /** Throws if the session is over; for calls that were judged before. */
+    void goesOn() {
+        observer.calledAgain(hook.declared.name());
+    }
+
+    void succeeded() {
+        if (made != null) {
+            observer.made(made);
+        }
+    }
+
+    /**
+     * Whether it is still under way: its frame stands on the stack. A call whose end could not be noted (no stack was left) must not make
+     * later ones its own. {@code nextType}, {@code nextMethod}: the call that has just begun.
+     */
+    boolean isUnderWay(String nextType, String nextMethod) {
+        Frames frames = new Frames();
+        StackWalker.getInstance().forEach(frames);
+        boolean same = nextType.equals(type) && nextMethod.equals(method);
+        return frames.count > (same ? 1 : 0);
+    }
+
+    private final class Frames implements Consumer<StackWalker.StackFrame> {
+        int count;
+
+        @Override
+        public void accept(StackWalker.StackFrame frame) {
+            if (frame.getMethodName().equals(method) && frame.getClassName().equals(type)) {
+                count++;
+            }
+        }
+    }
+}

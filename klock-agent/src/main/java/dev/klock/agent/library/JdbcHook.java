@@ -1,0 +1,164 @@
+package dev.klock.agent.library;
+
+import dev.klock.agent.library.sql.SqlReader;
+import dev.klock.agent.library.sql.SqlTriple;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.LibraryHook;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The preset {@code jdbc}: the SQL that a program gives to any driver, as {@code DB:} triples.
+ *
+ * <p>SQL is judged where it is given: when a statement is executed, added to a batch, or prepared. A statement that was prepared before is
+ * only asked, when it is executed, whether the session still goes on.
+ *
+ * <p>A table is {@code DB:schema.table} or {@code DB:table}, as the statement names it; the whole database is {@code DB:} and the JDBC URL,
+ * without what follows a {@code ;} or {@code ?}, and without a user's name and password.
+ */
+final class JdbcHook extends Hook {
+    private static final String DB = "DB";
+    private static final String UNKNOWN = "jdbc:unknown";
+
+    private static final int EXECUTE = 0;
+    private static final int PREPARE = 1;
+    /** Executes what was judged before. */
+    private static final int AGAIN = 2;
+    private static final int CONNECT = 3;
+    /** Drivers carry it out by SQL of their own, which is not the program's. */
+    private static final int INSIDE = 4;
+
+    private static final String STRING = "java.lang.String";
+    /** Kind, type, and methods with the types of their parameters; S is java.lang.String. */
+    private static final String[][] METHODS = {
+        {"0", "java.sql.Statement", "execute(S)", "execute(S,int)", "execute(S,int[])", "execute(S,S[])", "executeQuery(S)", "executeUpdate(S)",
+            "executeUpdate(S,int)", "executeUpdate(S,int[])", "executeUpdate(S,S[])", "executeLargeUpdate(S)", "executeLargeUpdate(S,int)",
+            "executeLargeUpdate(S,int[])", "executeLargeUpdate(S,S[])", "addBatch(S)"},
+        {"1", "java.sql.Connection", "prepareStatement(S)", "prepareStatement(S,int)", "prepareStatement(S,int[])", "prepareStatement(S,S[])",
+            "prepareStatement(S,int,int)", "prepareStatement(S,int,int,int)", "prepareCall(S)", "prepareCall(S,int,int)", "prepareCall(S,int,int,int)"},
+        {"2", "java.sql.PreparedStatement", "execute()", "executeQuery()", "executeUpdate()", "executeLargeUpdate()"},
+        {"2", "java.sql.Statement", "executeBatch()", "executeLargeBatch()"},
+        {"3", "java.sql.Driver", "connect(S,java.util.Properties)"},
+        {"4", "java.sql.Connection", "getSchema()", "setSchema(S)", "getCatalog()", "setCatalog(S)", "setReadOnly(boolean)", "isValid(int)",
+            "setAutoCommit(boolean)", "setTransactionIsolation(int)", "getTransactionIsolation()"},
+        {"4", "java.sql.Statement", "getGeneratedKeys()"},
+        {"4", "java.sql.DatabaseMetaData", "getURL()", "getDatabaseProductVersion()", "getProcedures(S,S,S)", "getProcedureColumns(S,S,S,S)",
+            "getTables(S,S,S,S[])", "getSchemas()", "getSchemas(S,S)", "getCatalogs()", "getTableTypes()", "getColumns(S,S,S,S)",
+            "getColumnPrivileges(S,S,S,S)", "getTablePrivileges(S,S,S)", "getBestRowIdentifier(S,S,S,int,boolean)", "getVersionColumns(S,S,S)",
+            "getPrimaryKeys(S,S,S)", "getImportedKeys(S,S,S)", "getExportedKeys(S,S,S)", "getCrossReference(S,S,S,S,S,S)", "getTypeInfo()",
+            "getIndexInfo(S,S,S,boolean,boolean)", "getUDTs(S,S,S,int[])", "getSuperTypes(S,S,S)", "getSuperTables(S,S,S)",
+            "getAttributes(S,S,S,S)", "getFunctions(S,S,S)", "getFunctionColumns(S,S,S,S)", "getPseudoColumns(S,S,S,S)",
+            "getClientInfoProperties()"}};
+
+    private final SqlReader reader = new SqlReader();
+
+    JdbcHook(LibraryHook declared, int index) {
+        super(declared, index);
+    }
+
+    @Override
+    void addTo(List<HookedMethod> sites) {
+        for (String[] row : METHODS) {
+            for (int i = 2; i < row.length; i++) {
+                int open = row[i].indexOf('(');
+                sites.add(new HookedMethod(this, row[0].charAt(0) - '0', row[1], row[i].substring(0, open),
+                        parameters(row[i].substring(open + 1, row[i].length() - 1))));
+            }
+        }
+    }
+
+    private static List<String> parameters(String list) {
+        List<String> types = new ArrayList<>();
+        for (int from = 0; from < list.length();) {
+            int comma = list.indexOf(',', from);
+            int to = comma < 0 ? list.length() : comma;
+            String type = list.substring(from, to);
+            types.add(type.startsWith("S") ? STRING.concat(type.substring(1)) : type);
+            from = to + 1;
+        }
+        return types;
+    }
+
+    @Override
+    boolean counts(HookedMethod site) {
+        return site.kind < CONNECT;
+    }
+
+    @Override
+    void judge(HookedMethod site, String type, String method, Object self, Object[] arguments, Calling calling) {
+        switch (site.kind) {
+            case EXECUTE:
+            case PREPARE:
+                sql((String) arguments[0], site.kind == EXECUTE && !method.equals("addBatch"), self, calling);
+                break;
+            case AGAIN:
+                calling.goesOn();
+                break;
+            case CONNECT:
+                connect((String) arguments[0], calling);
+                break;
+            default:
+                break;
+        }
+    }
+
+    private void sql(String sql, boolean now, Object self, Calling calling) {
+        calling.goesOn();
+        if (sql == null) {
+            return;
+        }
+        String url = url(self);
+        String whole = whole(url);
+        List<SqlTriple> triples = reader.read(sql, url);
+        for (int i = 0; i < triples.size(); i++) {
+            SqlTriple one = triples.get(i);
+            if (one.table() == null) {
+                calling.access(one.predicate(), DB, whole);
+            } else {
+                calling.access(one.predicate(), DB, UserHook.bounded(one.table()), whole, now && one.makes());
+            }
+        }
+    }
+
+    /** H2 carries out SQL that stands in the URL. */
+    private static void connect(String url, Calling calling) {
+        if (url != null && url.startsWith("jdbc:h2:") && url.toUpperCase(Locale.ROOT).contains(";INIT=")) {
+            calling.access(Predicate.MUTATES, DB, whole(url));
+        }
+    }
+
+    /** Where the connection leads; the driver's code runs here. */
+    private static String url(Object self) {
+        try {
+            Connection connection = self instanceof Statement ? ((Statement) self).getConnection() : (Connection) self;
+            String url = connection == null ? null : connection.getMetaData().getURL();
+            return url == null ? UNKNOWN : url;
+        } catch (SQLException | RuntimeException e) {
+            // closed: the driver will say so
+            return UNKNOWN;
+        }
+    }
+
+    /** What of a URL names the database. */
+    static String whole(String url) {
+        int end = url.length();
+        for (int i = 0; i < end; i++) {
+            char c = url.charAt(i);
+            if (c == ';' || c == '?') {
+                end = i;
+            }
+        }
+        String name = url.substring(0, end);
+        int at = name.lastIndexOf('@');
+        if (at >= 0) {
+            int slashes = name.indexOf("//");
+            int from = slashes >= 0 && slashes < at ? slashes + 2 : name.indexOf(':', name.indexOf(':', name.indexOf(':') + 1) + 1) + 1;
+            name = from > 0 && from <= at ? name.substring(0, from) + name.substring(at + 1) : name.substring(at + 1);
+        }
+        return UserHook.bounded(name.isEmpty() ? UNKNOWN : name);
+    }
+}

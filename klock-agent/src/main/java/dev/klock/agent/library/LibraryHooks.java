@@ -1,0 +1,75 @@
+package dev.klock.agent.library;
+
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.observe.Observer;
+import dev.klock.agent.weave.Bridge;
+import dev.klock.agent.weave.Losses;
+import dev.klock.manifest.LibraryHook;
+import dev.klock.manifest.Manifest;
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The hooks of one manifest, from the start of the JVM to its end. */
+public final class LibraryHooks {
+    private final Hook[] hooks;
+
+    private LibraryHooks(Hook[] hooks) {
+        this.hooks = hooks;
+    }
+
+    /**
+     * Weaves what the hooks of {@code manifest} match: what is loaded from now on when it is loaded, and what other agents have loaded before
+     * at once. Called on the premain thread, which has entered the observer, once {@code Bridge} is connected.
+     *
+     * @throws UsageException a hook can never match anything
+     */
+    public static LibraryHooks install(Instrumentation instrumentation, Manifest manifest, Observer observer, Losses losses)
+            throws UsageException, ReflectiveOperationException, java.io.IOException {
+        Bridge.defineCalls();
+        List<HookedMethod> sites = new ArrayList<>();
+        List<LibraryHook> declared = manifest.hooks();
+        Hook[] hooks = new Hook[declared.size()];
+        for (int i = 0; i < hooks.length; i++) {
+            LibraryHook one = declared.get(i);
+            requireMatchable(manifest.file(), one);
+            Hook hook = one.preset() != null ? new JdbcHook(one, i) : new UserHook(one, i);
+            hook.addTo(sites);
+            hooks[i] = hook;
+        }
+        HookedMethod[] all = sites.toArray(new HookedMethod[0]);
+        Bridge.connectCalls(new CallJudge(observer, all, hooks.length));
+        LibraryWeaver.install(instrumentation, all, manifest.file(), losses);
+        return new LibraryHooks(hooks);
+    }
+
+    /** One line for each hook that was of no use. */
+    public List<String> unused() {
+        List<String> unused = new ArrayList<>();
+        for (int i = 0; i < hooks.length; i++) {
+            String line = hooks[i].unused();
+            if (line != null) {
+                unused.add(line);
+            }
+        }
+        return unused;
+    }
+
+    /** Classes of the JDK are not woven here: of its types only those are of use that a library can extend. */
+    private static void requireMatchable(String file, LibraryHook hook) throws UsageException {
+        String type = hook.type();
+        if (type == null || !type.startsWith("java.") && !type.startsWith("javax.") && !type.startsWith("jdk.") && !type.startsWith("sun.")) {
+            return;
+        }
+        try {
+            Class<?> found = Class.forName(type, false, ClassLoader.getPlatformClassLoader());
+            if (Modifier.isFinal(found.getModifiers())) {
+                throw new UsageException(file + ":" + hook.line() + ":" + hook.column() + ": " + type + " is a final class of the JDK, where hooks do not reach"
+                        + "; name a type of a library, or one that libraries extend");
+            }
+        } catch (ClassNotFoundException e) {
+            // javax. is no longer the JDK's alone
+        }
+    }
+}
