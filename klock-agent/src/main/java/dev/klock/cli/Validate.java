@@ -3,6 +3,7 @@ package dev.klock.cli;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
+import dev.klock.manifest.LibraryHook;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Setting;
@@ -70,6 +71,12 @@ final class Validate extends Verb {
         print("scope", manifest.scope());
         print("deny", manifest.deny());
         print("leases", manifest.leases());
+        if (!manifest.hooks().isEmpty()) {
+            terminal.line("hooks:");
+            for (LibraryHook hook : manifest.hooks()) {
+                terminal.line("  " + hook.name() + ": " + hook.meaning() + "  (line " + hook.line() + ")");
+            }
+        }
         if (!manifest.settings().isEmpty()) {
             terminal.line("klock:");
             for (Setting setting : manifest.settings()) {
@@ -132,6 +139,11 @@ final class Validate extends Verb {
         lines(json, "scope", manifest.scope());
         lines(json, "deny", manifest.deny());
         lines(json, "leases", manifest.leases());
+        json.writeObjectFieldStart("hooks");
+        for (LibraryHook hook : manifest.hooks()) {
+            json.writeStringField(hook.name(), hook.meaning());
+        }
+        json.writeEndObject();
         json.writeObjectFieldStart("klock");
         for (Setting setting : manifest.settings()) {
             json.writeStringField(setting.key(), setting.value());

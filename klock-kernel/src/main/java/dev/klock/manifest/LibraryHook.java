@@ -112,6 +112,18 @@ public final class LibraryHook {
         return column;
     }
 
+    /** What a call means, for people: {@code com.acme.Flags.set means MUTATES CONFIG_KEY:${arg:0}}, or {@code preset jdbc}. */
+    public String meaning() {
+        if (preset != null) {
+            return "preset ".concat(preset);
+        }
+        StringBuilder b = new StringBuilder(toString()).append(" means ").append(predicate).append(' ').append(scheme).append(':');
+        for (int i = 0; i < parts.length; i++) {
+            b.append(literals.get(i)).append(parts[i] == TYPE ? "${type}" : parts[i] == METHOD ? "${method}" : "${arg:" + parts[i] + "}");
+        }
+        return b.append(literals.get(parts.length)).toString();
+    }
+
     /** The calls that it matches, for messages: {@code com.acme.Flags.set(java.lang.String)} or the preset's name. */
     @Override
     public String toString() {

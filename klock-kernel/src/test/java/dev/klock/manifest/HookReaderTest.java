@@ -111,5 +111,7 @@ class HookReaderTest {
         LibraryHook h = hook("type: a.B, method: c, predicate: MUTATES, resource: 'SYMBOL:${arg:0}${arg:2}'");
         assertThat(List.of(h.literal(0), h.literal(1), h.literal(2))).containsExactly("", "", "");
         assertThat(h.lastArgument()).isEqualTo(2);
+        assertThat(h.meaning()).isEqualTo("a.B.c means MUTATES SYMBOL:${arg:0}${arg:2}");
+        assertThat(hook("preset: jdbc").meaning()).isEqualTo("preset jdbc");
     }
 }

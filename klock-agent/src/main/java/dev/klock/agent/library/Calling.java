@@ -42,6 +42,11 @@ final class Calling {
         }
     }
 
+    /** The call leads to native code that opens a file: judged as if the program did. */
+    void opens(String file, boolean writes, String... beside) {
+        observer.openedUnseen(file, writes, beside);
+    }
+
     /** Throws if the session is over; for calls that were judged before. */
     void goesOn() {
         observer.calledAgain(hook.declared.name());

@@ -10,6 +10,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Properties;
 
 /**
  * The preset {@code jdbc}: the SQL that a program gives to any driver, as {@code DB:} triples.
@@ -22,6 +23,7 @@ import java.util.Locale;
  */
 final class JdbcHook extends Hook {
     private static final String DB = "DB";
+    private static final String SQLITE = "jdbc:sqlite:";
     private static final String UNKNOWN = "jdbc:unknown";
 
     private static final int EXECUTE = 0;
@@ -43,6 +45,7 @@ final class JdbcHook extends Hook {
         {"2", "java.sql.PreparedStatement", "execute()", "executeQuery()", "executeUpdate()", "executeLargeUpdate()"},
         {"2", "java.sql.Statement", "executeBatch()", "executeLargeBatch()"},
         {"3", "java.sql.Driver", "connect(S,java.util.Properties)"},
+        {"3", "org.sqlite.JDBC", "createConnection(S,java.util.Properties)"},
         {"4", "java.sql.Connection", "getSchema()", "setSchema(S)", "getCatalog()", "setCatalog(S)", "setReadOnly(boolean)", "isValid(int)",
             "setAutoCommit(boolean)", "setTransactionIsolation(int)", "getTransactionIsolation()"},
         {"4", "java.sql.Statement", "getGeneratedKeys()"},
@@ -99,7 +102,7 @@ final class JdbcHook extends Hook {
                 calling.goesOn();
                 break;
             case CONNECT:
-                connect((String) arguments[0], calling);
+                connect((String) arguments[0], (Properties) arguments[1], calling);
                 break;
             default:
                 break;
@@ -124,11 +127,33 @@ final class JdbcHook extends Hook {
         }
     }
 
-    /** H2 carries out SQL that stands in the URL. */
-    private static void connect(String url, Calling calling) {
-        if (url != null && url.startsWith("jdbc:h2:") && url.toUpperCase(Locale.ROOT).contains(";INIT=")) {
+    /** H2 carries out SQL that stands in the URL; SQLite's native code opens the file that it names. */
+    private static void connect(String url, Properties properties, Calling calling) {
+        if (url == null) {
+            return;
+        }
+        if (url.startsWith("jdbc:h2:") && url.toUpperCase(Locale.ROOT).contains(";INIT=")) {
             calling.access(Predicate.MUTATES, DB, whole(url));
         }
+        if (url.startsWith(SQLITE)) {
+            String file = sqliteFile(url);
+            if (file != null) {
+                boolean reads = url.contains("mode=ro") || url.contains("immutable=1") || url.contains("open_mode=1")
+                        || properties != null && "1".equals(properties.getProperty("open_mode"));
+                calling.opens(file, !reads, file.concat("-journal"), file.concat("-wal"), file.concat("-shm"));
+            }
+        }
+    }
+
+    /** The file that a URL of SQLite names; null if it is in memory, or a resource that the driver unpacks itself. */
+    static String sqliteFile(String url) {
+        int question = url.indexOf('?');
+        String file = url.substring(SQLITE.length(), question < 0 ? url.length() : question);
+        boolean memory = url.indexOf("mode=memory") > 0;
+        if (file.startsWith("file:")) {
+            file = file.startsWith("file:///") ? file.substring("file://".length()) : file.substring("file:".length());
+        }
+        return memory || file.isEmpty() || file.equals(":memory:") || file.startsWith(":resource:") ? null : file;
     }
 
     /** Where the connection leads; the driver's code runs here. */

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.asm.AsmVisitorWrapper;
@@ -45,7 +46,9 @@ final class LibraryWeaver implements ClassFileTransformer {
     private final ByteBuddy byteBuddy = new ByteBuddy().with(TypeValidation.DISABLED)
             .with(MethodGraph.Compiler.ForDeclaredMethods.INSTANCE);
     private final HookedMethod[] sites;
-    private final Advice[] advices;
+    private final Class<?> advice;
+    /** By site, made when a class first matches. */
+    private final AtomicReferenceArray<Advice> advices;
     private final Like[] likes;
     private final Set<String> names = new HashSet<>();
     private final String manifest;
@@ -55,15 +58,13 @@ final class LibraryWeaver implements ClassFileTransformer {
         this.sites = sites;
         this.manifest = manifest;
         this.losses = losses;
-        advices = new Advice[sites.length];
+        advices = new AtomicReferenceArray<>(sites.length);
         likes = new Like[sites.length];
-        ClassFileLocator own = ClassFileLocator.ForClassLoader.of(OURS);
         // compiled apart, against what it calls
-        Class<?> advice = Class.forName("dev.klock.agent.library.CallAdvice", false, OURS);
+        advice = Class.forName("dev.klock.agent.library.CallAdvice", false, OURS);
         for (int i = 0; i < sites.length; i++) {
             names.add(sites[i].method);
             likes[i] = new Like(sites[i].method, sites[i].parameters);
-            advices[i] = Advice.withCustomMapping().bind(Site.class, i).to(advice, own);
         }
     }
 
@@ -92,7 +93,16 @@ final class LibraryWeaver implements ClassFileTransformer {
     /** Weaves a class of klock's own for nothing. */
     private void warmUp() throws IOException {
         byte[] sample = ClassFileLocator.ForClassLoader.read(CallJudge.class);
-        weave("dev.klock.agent.library.CallJudge", sample, List.of(advices[0].on(new Like("enter", null))));
+        weave("dev.klock.agent.library.CallJudge", sample, List.of(advice(0).on(new Like("enter", null))));
+    }
+
+    private Advice advice(int site) {
+        Advice made = advices.get(site);
+        if (made == null) {
+            made = Advice.withCustomMapping().bind(Site.class, site).to(advice, ClassFileLocator.ForClassLoader.of(OURS));
+            advices.set(site, made);
+        }
+        return made;
     }
 
     private static boolean isOfALibrary(ClassLoader loader) {
@@ -128,7 +138,7 @@ final class LibraryWeaver implements ClassFileTransformer {
             MethodList<MethodDescription.InDefinedShape> found = type.getDeclaredMethods().filter(like);
             if (!found.isEmpty()) {
                 sites[i].hook.loaded();
-                visitors.add(advices[i].on(like));
+                visitors.add(advice(i).on(like));
             }
             if (sites[i].type.equals(className)) {
                 String fault = fault(sites[i], type, like);

@@ -59,9 +59,14 @@ public final class Observer implements Hooks {
     private static final int S_IFLNK = 0120000;
     private static final int S_IFREG = 0100000;
 
+    private static final int CONSUMES = Predicate.CONSUMES.ordinal();
     private static final int DELETES = Predicate.DELETES.ordinal();
 
+    /** RandomAccessFile's mode bit for reading and writing. */
+    private static final int RANDOM_WRITE = 2;
+
     private static final int OPEN_READ = Op.OPEN_READ.code();
+    private static final int OPEN_RANDOM = Op.OPEN_RANDOM.code();
     private static final int OPEN_FLAGS = Op.OPEN_FLAGS.code();
     private static final int SYMLINK = Op.SYMLINK.code();
     private static final int COPY = Op.COPY.code();
@@ -163,6 +168,46 @@ public final class Observer implements Hooks {
             ScopeViolationError error = new ScopeViolationError("klock could not judge a call by the hook " + hook + ": " + cause.getMessage());
             error.initCause(cause);
             throw error;
+        }
+    }
+
+    /**
+     * Native code of a library is about to open the file {@code name}, where no hook sees it, and may change it until the session ends.
+     * Judged and imaged as an open by java.io.
+     *
+     * @param beside names of files that such code makes beside it, and removes again: imaged too, since they are worth nothing without it
+     */
+    public void openedUnseen(String name, boolean writes, String[] beside) {
+        Work work = works.get();
+        if (work.depth != 0) {
+            return;
+        }
+        work.depth = 1;
+        Frame f = null;
+        int op = writes ? OPEN_RANDOM : OPEN_READ;
+        try {
+            if (!writes) {
+                judge.access(work, op, find(name, true), CONSUMES, name, null);
+                return;
+            }
+            f = work.push(op, resolver.epoch());
+            f.byName = true;
+            change(work, f, AT_FDCWD, name, null, true, RANDOM_WRITE);
+            if (f.a != null) {
+                // nothing will tell when it is closed
+                judge.mapping(f.a);
+                for (int i = 0; i < beside.length; i++) {
+                    Target other = find(beside[i], false);
+                    if (other != null) {
+                        judge.mapping(other);
+                    }
+                }
+                judge.done(f, 0);
+            }
+        } catch (RuntimeException e) {
+            failed(op, e);
+        } finally {
+            over(work, f);
         }
     }
 

@@ -185,7 +185,7 @@ class JdbcTest {
         assertThat(outcome.exit()).as(outcome.toString()).isZero();
         assertThat(outcome.out()).isEqualTo(bare.out());
         assertThat(hooked(outcome)).contains("allow PROVIDES DB:orders", "allow DELETES DB:positions");
-        assertThat(outcome.log().triples("allow")).contains("CONSUMES NATIVE:" + directory + "/lib/libsqlitejdbc.so");
+        assertThat(outcome.log().triples("allow")).contains("CONSUMES NATIVE:" + directory + "/lib/libsqlitejdbc.so", "PROVIDES FILE:" + directory + "/data/shop.db");
     }
 
     @ParameterizedTest
@@ -202,12 +202,42 @@ class JdbcTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-8")
+    void sqlite_strict_fileIsPutBackWithWhatLiesBesideIt(Jdk jdk) throws IOException {
+        sqlite(jdk, "update CREATE TABLE orders (id INT)", "update INSERT INTO orders VALUES (1)").run();
+        byte[] before = Files.readAllBytes(directory.resolve("data/shop.db"));
+        Outcome outcome = sqlite(jdk, "update INSERT INTO orders VALUES (2)", "execute BEGIN", "update INSERT INTO orders VALUES (3)", "update DROP TABLE orders")
+                .klock("").manifest(manifest(sqliteLines("MUTATES DB:orders"))).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(Files.readAllBytes(directory.resolve("data/shop.db"))).as(outcome.toString()).isEqualTo(before);
+        assertThat(directory.resolve("data/shop.db-journal")).doesNotExist();
+        Outcome after = sqlite(jdk, "query SELECT id FROM orders").run();
+        assertThat(after.out()).as(after.toString()).isEqualTo("main begins\nrow 1\nmain ends\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void sqlite_openedToBeWritten_needsThatOfItsFile(Jdk jdk) throws IOException {
+        sqlite(jdk, "update CREATE TABLE orders (id INT)").run();
+        String lib = directory + "/lib/libsqlitejdbc.so";
+        Outcome outcome = sqlite(jdk, "query SELECT id FROM orders").klock("mode=block").manifest(manifest("CONSUMES DB:orders",
+                "CONSUMES FILE:" + directory + "/tmp/**", "CONSUMES FILE:" + directory + "/data/**", "{predicate: CONSUMES, resource: 'NATIVE:" + lib + "', effects: []}")).run();
+        assertThat(outcome.err()).as("opened to be written").contains("Agent attempted MUTATES on FILE:" + directory + "/data/shop.db");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     @Tag("C49")
-    void sqlite_itsLibraryNotDeclared_isStopped(Jdk jdk) throws IOException {
+    void sqlite_itsLibraryOrFileNotDeclared_isStopped(Jdk jdk) throws IOException {
         Outcome library = sqlite(jdk, "update CREATE TABLE orders (id INT)").klock("").manifest(manifest("PROVIDES DB:orders", "PROVIDES FILE:" + directory + "/data/**",
                 "CONSUMES FILE:" + directory + "/tmp/**", "DEPENDS_ON FILE:" + directory + "/lib/libsqlitejdbc.so")).run();
         assertThat(library.exit()).as(library.toString()).isEqualTo(108);
         assertThat(library.log().triples("deny")).containsExactly("CONSUMES NATIVE:" + directory + "/lib/libsqlitejdbc.so");
+        Outcome file = sqlite(jdk, "update CREATE TABLE orders (id INT)").klock("").manifest(manifest("PROVIDES DB:orders", "CONSUMES FILE:" + directory + "/tmp/**",
+                "{predicate: CONSUMES, resource: 'NATIVE:" + directory + "/lib/libsqlitejdbc.so', effects: []}")).run();
+        assertThat(file.exit()).as(file.toString()).isEqualTo(108);
+        assertThat(file.log().triples("deny")).as("of both").containsExactlyInAnyOrder("CONSUMES NATIVE:" + directory + "/lib/libsqlitejdbc.so",
+                "PROVIDES FILE:" + directory + "/data/shop.db");
         assertThat(directory.resolve("data/shop.db")).doesNotExist();
     }
 }
