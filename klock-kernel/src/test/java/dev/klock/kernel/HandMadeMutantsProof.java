@@ -80,6 +80,11 @@ class HandMadeMutantsProof {
             new Mutant("writing on the root is fine (K1-18)", "GlobalScopePolicy", "if (path.equals(\"/\")) {", "if (path.isEmpty()) {"),
             new Mutant("a path may go up", "Canonical", "return length == 1 || length == 2 && path.charAt(from + 1) == '.';", "return length == 1;"),
             new Mutant("backoff without a cap", "Backoff", "baseMs > capMs >> doublings ? capMs : baseMs << doublings", "baseMs << doublings"),
+            new Mutant("a pause leaves the manifest in the queue (C4)", "Kernel", "if (s.request != null) {\n                // it must not", "if (s != s) {\n                // it must not"),
+            new Mutant("who still creates is told in the order of memory", "Kernel", "found.sort(FIXED_ORDER);\n                for (int j = 0; j < found.size(); j++) {\n                    Claim c = found.get(j);\n                    news", "for (int j = 0; j < found.size(); j++) {\n                    Claim c = found.get(j);\n                    news"),
+            new Mutant("a clock may be set beyond all time", "Kernel", "if (nowMs > Limits.MAX_CLOCK_MS) {", "if (nowMs < 0) {"),
+            new Mutant("fencing tokens may begin below one", "KernelOptions", "if (firstFencingToken < 1 ||", "if (firstFencingToken < 0 ||"),
+            new Mutant("half a character is an id", "Canonical", "if (Character.charCount(id.codePointAt(i)) == 1) {", "if (Character.charCount(id.codePointAt(i)) == 0) {"),
             new Mutant("nobody is told what changed meanwhile", "Changes", "if (spaces[at] == s.space && !", "if (spaces[at] != s.space && !"));
 
     @TempDir

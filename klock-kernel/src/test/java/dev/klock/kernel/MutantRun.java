@@ -23,6 +23,8 @@ final class MutantRun {
             LockDelayTest.class,
             OverviewTest.class,
             BadInputTest.class,
+            ValuesTest.class,
+            HashSeedTest.class,
             EdgesTest.class,
             LeaseIndexTest.class,
             DirectoriesTest.class,
