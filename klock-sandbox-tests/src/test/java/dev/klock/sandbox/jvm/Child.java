@@ -89,6 +89,13 @@ public final class Child {
         return this;
     }
 
+    /** Gives it this class path instead, without the tests' subjects. */
+    public Child classPath(List<Path> places) {
+        classPath.clear();
+        classPath.addAll(places);
+        return this;
+    }
+
     /** The jar or directory that a class of the test's class path comes from. */
     public static Path placeOf(Class<?> library) {
         try {
