@@ -89,6 +89,12 @@ public final class Child {
         return this;
     }
 
+    /** Gives it this class path instead, without the tests' subjects. */
+    public Child onlyClassPath(List<Path> places) {
+        classPath.clear();
+        return classPath(places);
+    }
+
     /** Adds jars and directories to the child's class path. */
     public Child classPath(List<Path> places) {
         classPath.addAll(places);
