@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.subject.Isolated;
 import dev.klock.sandbox.subject.Settings;
@@ -199,6 +200,19 @@ class LibraryHookTest {
         Outcome module = Child.on(jdk).in(directory).main(Isolated.class, "module", "red", "blue").klock("mode=block").manifest(manifest)
                 .jvm("--module-path", classes.toString(), "--add-modules", "acme").run();
         assertThat(module.out()).as(module.toString()).isEqualTo("named\nraised red\ncaught dev.klock.ScopeViolationError\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void library_thatAnotherAgentWeavesToo_isHooked(Jdk jdk) {
+        String agent = "-javaagent:" + KlockJar.module().resolve("target/agents/jacoco-agent.jar") + "=destfile=" + directory.resolve("jacoco.exec");
+        String manifest = manifest(HOOKS, "MUTATES CONFIG_KEY:a", "PROVIDES FILE:" + directory + "/jacoco.exec");
+        for (Child child : List.of(child(jdk, "mode=block", manifest, "set a", "try set b", "flag c").jvm(agent),
+                child(jdk, "mode=block", manifest, "set a", "try set b", "try flag c").jvmBefore(agent))) {
+            Outcome outcome = child.run();
+            assertThat(outcome.out()).as(outcome.toString()).startsWith("main begins\nset a\ncaught dev.klock.ScopeViolationError\n").doesNotContain("set b", "raised");
+            assertThat(outcome.err()).doesNotContain("VerifyError", "hook is lost");
+        }
     }
 
     @ParameterizedTest
