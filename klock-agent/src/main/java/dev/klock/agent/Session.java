@@ -535,7 +535,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                     default:
                         String conflict = Resource.file(entry.name()) + " (" + entry.detail() + ")";
                         conflicts.add(conflict);
-                        notBack.add(entry.aside() == null ? conflict : conflict + ", the image is in " + entry.aside());
+                        notBack.add(conflict + entry.copy());
                         break;
                 }
             }

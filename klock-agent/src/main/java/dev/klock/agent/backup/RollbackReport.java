@@ -136,7 +136,16 @@ public final class RollbackReport {
         }
 
         private String kept() {
-            return outcome == Outcome.KEPT_THEIRS || outcome == Outcome.FAILED ? ", the image is in " : ": ";
+            return outcome == Outcome.KEPT_THEIRS || outcome == Outcome.FAILED ? isImage() ? ", the image is in " : ", what was there is in " : ": ";
+        }
+
+        private boolean isImage() {
+            return !aside.getParent().endsWith("displaced");
+        }
+
+        /** For people, behind {@link #detail}: where the copy is and of what; empty if there is none. */
+        public String copy() {
+            return aside == null ? "" : kept() + aside;
         }
 
         @Override

@@ -248,8 +248,13 @@ public final class Baseline {
         if (jars == null) {
             // several threads may do this at once: a lock here could be waited for by one that holds what this needs
             jars = new Baseline(null);
-            String[] entries = classPath.split(":");
-            for (String path : JarClassPath.namedBy(Arrays.asList(entries), changed, made)) {
+            List<String> entries = new ArrayList<>(Arrays.asList(classPath.split(":")));
+            // the JVM puts the jars of agents on the class path, too, klock's own among them
+            for (String agent : Agents.jars()) {
+                entries.add(agent);
+                jars.add(resolver, names.encode(agent), SUBTREE, working, "the jar of an agent");
+            }
+            for (String path : JarClassPath.namedBy(entries, changed, made)) {
                 jars.add(resolver, names.encode(path), SUBTREE, working, "Class-Path of a jar on the class path");
             }
             named = jars;

@@ -36,7 +36,11 @@ final class JarClassPath {
     static List<String> namedBy(List<String> jars, Changed changed, FileTime before) {
         List<String> named = new ArrayList<>();
         Set<String> seen = new HashSet<>(jars);
-        ArrayDeque<String> open = new ArrayDeque<>(jars);
+        ArrayDeque<String> open = new ArrayDeque<>();
+        for (String jar : jars) {
+            // the JDK's loader counts from where the links in a name of the command line lead, but not from those of names in a manifest
+            open.add(real(jar));
+        }
         for (int n = 0; n < MAX_JARS && !open.isEmpty(); n++) {
             String jar = open.poll();
             for (String element : elements(jar, changed, before)) {
@@ -52,6 +56,14 @@ final class JarClassPath {
     /** Tells of a file's name whether the session has changed it. */
     interface Changed {
         boolean isChanged(String file);
+    }
+
+    private static String real(String jar) {
+        try {
+            return new File(jar).getCanonicalPath();
+        } catch (IOException unknown) {
+            return jar;
+        }
     }
 
     private static List<String> elements(String jar, Changed changed, FileTime before) {
@@ -84,7 +96,7 @@ final class JarClassPath {
     private static String path(URL base, String element) {
         try {
             URL url = new URL(base, element);
-            boolean file = url.getProtocol().equals("file") && (url.getHost() == null || url.getHost().isEmpty());
+            boolean file = url.getProtocol().equals("file") && (url.getHost() == null || url.getHost().isEmpty() || url.getHost().equalsIgnoreCase("localhost"));
             String path = file ? java.net.URLDecoder.decode(url.getPath().replace("+", "%2B"), java.nio.charset.StandardCharsets.UTF_8) : "";
             return path.length() < 2 ? null : path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
         } catch (IOException | IllegalArgumentException notOne) {

@@ -704,7 +704,9 @@ final class Judge {
         if (verdicts.ended()) {
             throw over();
         }
-        led |= f.leads;
+        if (f.leads) {
+            led = true;
+        }
         count(work, f, f.tree || f.leads);
         if (f.links) {
             changing.incrementAndGet();

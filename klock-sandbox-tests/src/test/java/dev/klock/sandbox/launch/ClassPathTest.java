@@ -73,6 +73,17 @@ class ClassPathTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    void resources_ofTheAgentsOwnJarAndOfAJarBehindALink_needNoLine(Jdk jdk) throws IOException {
+        Path link = Files.createSymbolicLink(Files.createDirectory(workspace.root().resolve("links")).resolve("linked.jar"), program);
+        String manifest = workspace.manifest();
+        Outcome outcome = Child.on(jdk).in(workspace.root()).jar(link, "all META-INF/MANIFEST.MF", "resource /r.txt", "resource /deep.txt", "jar links/linked.jar")
+                .klock("").manifest(manifest).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.out()).contains("klock.jar", "deep");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     void jar_thatTheSessionHasReplaced_putsNothingOnTheClassPath(Jdk jdk) throws IOException {
         jar(workspace.root().resolve("w/in/other.jar"), "../w/private/", "x", new byte[0]);
 

@@ -2,9 +2,11 @@ package dev.klock.sandbox.subject;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Collections;
 import java.util.ServiceLoader;
 import java.util.jar.JarFile;
 
@@ -21,6 +23,12 @@ public final class ReadsClassPath {
             String[] words = step.split(" ");
             switch (words[0]) {
                 case "resource" -> print(ReadsClassPath.class.getResource(words[1]).openStream());
+                case "all" -> {
+                    for (URL url : Collections.list(ReadsClassPath.class.getClassLoader().getResources(words[1]))) {
+                        System.out.println(url);
+                        url.openStream().close();
+                    }
+                }
                 case "service" -> System.out.println(ServiceLoader.load(Runnable.class).stream().count() + " services");
                 case "jar" -> {
                     try (JarFile jar = new JarFile(words[1])) {
