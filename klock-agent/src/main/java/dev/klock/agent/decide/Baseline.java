@@ -262,6 +262,22 @@ public final class Baseline {
         return jars.allowed(real);
     }
 
+    /** Whether it is an entry of the class path or the module path, of the JDK, or lies below one. */
+    public boolean isBelowClassPath(String real) {
+        String name = real;
+        while (true) {
+            Row row = subtrees.get(name);
+            if (row != null && row.kind != LOOKED_IN) {
+                return true;
+            }
+            int slash = name.lastIndexOf('/');
+            if (slash <= 0) {
+                return false;
+            }
+            name = name.substring(0, slash);
+        }
+    }
+
     /** The real name of a file of this machine; null if there is none. */
     String realOf(String file) {
         return resolver.resolve(names.encode(file), true).path();

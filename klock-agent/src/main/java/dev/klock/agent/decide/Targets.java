@@ -226,6 +226,23 @@ public final class Targets implements JarClassPath.Changed {
         return target.isFile() ? baseline.allowedByJars(target.real(), this) : 0;
     }
 
+    /**
+     * Whether the manifest lets something be made, changed or moved at {@code name} or above it: then where it leads may be the program's own
+     * choice, in this run or one before. {@code name}: absolute, as it was asked for, links and all.
+     */
+    public boolean isOpenToChange(String name) {
+        int changes = Predicate.PROVIDES.bit() | Predicate.MUTATES.bit() | Predicate.RENAMES.bit() | Predicate.DELETES.bit();
+        if (name.contains("/../") || name.endsWith("/..")) {
+            return true;
+        }
+        for (int slash = name.length(); slash > 0; slash = name.lastIndexOf('/', slash - 1)) {
+            if ((file(name.substring(0, slash)).allowed() & changes) != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether the session has changed the file {@code name}, which may be relative or lead through links. */
     @Override
     public boolean isChanged(String name) {

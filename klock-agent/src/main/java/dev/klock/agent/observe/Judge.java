@@ -189,7 +189,7 @@ final class Judge {
             target.counted(predicate);
             return;
         }
-        if ((predicate == CONSUMES || predicate == DEPENDS_ON) && !target.isHidden() && isOnClassPath(target, predicate)) {
+        if ((predicate == CONSUMES || predicate == DEPENDS_ON) && !target.isHidden() && isOnClassPath(target, predicate, requested)) {
             if (target.counted(predicate)) {
                 trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
             }
@@ -212,11 +212,25 @@ final class Judge {
         deny(op, target, predicate, false, false, requested);
     }
 
-    /** Whether the class loaders read it or the manifest of a jar on the class path names it; then it may be read from now on. */
-    private boolean isOnClassPath(Target target, int predicate) {
-        int allowed = Causes.isClassLoading() ? Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit() : targets.onClassPath(target);
+    /**
+     * Whether the class loaders read it or the manifest of a jar on the class path names it; then it may be read from now on. Not what a link
+     * on the class path leads to that the program may have made.
+     */
+    private boolean isOnClassPath(Target target, int predicate, String requested) {
+        boolean loaded = target.isFile() && Causes.isClassLoading()
+                && (targets.baseline().isBelowClassPath(target.real()) || !targets.isOpenToChange(absolute(requested)));
+        int allowed = loaded ? Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit() : targets.onClassPath(target);
         target.allowCause(allowed);
         return (allowed & 1 << predicate) != 0;
+    }
+
+    private String absolute(String requested) {
+        String real = requested == null ? "" : Names.ofText(requested);
+        if (real.startsWith("/")) {
+            return real;
+        }
+        byte[] working = files.workingDirectory();
+        return (working == null ? "/.." : Names.real(working)).concat("/").concat(real);
     }
 
     /**

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
@@ -80,6 +81,27 @@ class ClassPathTest {
                 .klock("").manifest(manifest).run();
         assertThat(outcome.exit()).as(outcome.toString()).isZero();
         assertThat(outcome.out()).contains("klock.jar", "deep");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void link_onTheClassPath_thatTheProgramMayMake_leadsNowhereElse(Jdk jdk) throws IOException {
+        Path root = workspace.root();
+        Path secret = root.resolve("w/private/p");
+        Files.createSymbolicLink(root.resolve("app/lib/classes/linked.txt"), secret);
+        // the directory of classes is one that nothing declared reaches, so the link is the user's
+        Outcome theirs = Child.on(jdk).in(root).jar(program, "resource /linked.txt").klock("").manifest(workspace.manifest()).run();
+        assertThat(theirs.exit()).as(theirs.toString()).isZero();
+
+        for (String[] steps : new String[][] {{"link w/out/c/ln /", "resource /ln" + secret}, {"link w/out/c/p " + secret, "resource /p"},
+            {"link w/out/c/ln " + secret.getParent(), "resource /ln/p", "read w/private/p"}, {"resource /before/p"}}) {
+            Files.deleteIfExists(root.resolve("w/out/c/before"));
+            Files.createSymbolicLink(root.resolve("w/out/c/before"), secret.getParent());
+            Outcome own = Child.on(jdk).in(root).main(ReadsClassPath.class, steps).classPath(List.of(root.resolve("w/out/c"))).klock("")
+                    .manifest(workspace.manifest()).run();
+            assertThat(own.exit()).as(own.toString()).isEqualTo(108);
+            assertThat(own.out()).doesNotContain("first of");
+        }
     }
 
     @ParameterizedTest

@@ -36,6 +36,7 @@ public final class ReadsClassPath {
                     }
                 }
                 case "replace" -> Files.copy(Path.of(words[1]), Path.of(words[2]), StandardCopyOption.REPLACE_EXISTING);
+                case "link" -> Files.createSymbolicLink(Path.of(words[1]), Path.of(words[2]));
                 case "read" -> System.out.print(Files.readString(Path.of(words[1])));
                 default -> throw new IllegalArgumentException(step);
             }
