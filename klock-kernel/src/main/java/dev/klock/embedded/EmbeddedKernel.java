@@ -102,7 +102,8 @@ public final class EmbeddedKernel implements AutoCloseable {
         enter();
         try {
             EmbeddedSession known = sessions.get(register.session());
-            if (known != null && known.state() != null && !known.state().isTerminal()) {
+            LifeCycle before = known == null ? null : kernel.state(known.key);
+            if (before != null && !before.isTerminal()) {
                 throw new IllegalArgumentException("session " + register.session() + " is open already");
             }
             Outcome out = apply(register);
@@ -111,6 +112,11 @@ public final class EmbeddedKernel implements AutoCloseable {
             }
             EmbeddedSession s = new EmbeddedSession(this, register.session(), out.priorityMs(), health, listener);
             sessions.put(s.key, s);
+            if (known != null) {
+                // its last state cannot be asked for any more: the name is the new one's
+                known.ended = before;
+                known.isReplaced = true;
+            }
             s.nextBeatNanos = nanos() + TimeUnit.MINUTES.toNanos(1);
             if (keeper == null) {
                 keeper = new Keeper();
@@ -139,6 +145,47 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Under the lock. */
     boolean isClosed() {
         return closed;
+    }
+
+    /** Under the lock: whether the session's name stands for a later registration, which is no business of this handle's. */
+    boolean isReplaced(EmbeddedSession s) {
+        EmbeddedSession now = sessions.get(s.key);
+        return s.isReplaced || now != null && now != s;
+    }
+
+    /** Under the lock: carries out a command of the session's, unless its registration is over and another has its name. */
+    Outcome apply(EmbeddedSession s, Command command) {
+        if (isReplaced(s)) {
+            return Outcome.refused(new Refusal(Refusal.Code.SESSION_ENDED, s.key + " was opened again, and this is the handle from before"));
+        }
+        return apply(command);
+    }
+
+    Outcome perform(EmbeddedSession s, Command command) {
+        enter();
+        try {
+            return apply(s, command);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    LifeCycle state(EmbeddedSession s) {
+        enter();
+        try {
+            return isReplaced(s) ? s.ended : kernel.state(s.key);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    List<Lease> leasesOf(EmbeddedSession s) {
+        enter();
+        try {
+            return isReplaced(s) ? List.of() : kernel.leasesOf(s.key);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Carries out any command now. */
@@ -253,12 +300,17 @@ public final class EmbeddedKernel implements AutoCloseable {
     void close(EmbeddedSession s) {
         lock.lock();
         try {
+            if (s.isClosed || isReplaced(s)) {
+                return;
+            }
+            s.isClosed = true;
             LifeCycle state = kernel.state(s.key);
             if (!closed && state != null && !state.isTerminal()) {
                 if (apply(new Command.Complete(s.key)).isRefused()) {
                     apply(new Command.Abort(s.key, "closed while " + state));
                 }
             }
+            s.ended = kernel.state(s.key);
             // no more heartbeats: a rollback that nobody finishes blocks others for one time to live, not for ever
             sessions.remove(s.key, s);
         } finally {
@@ -472,7 +524,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         private void renew(EmbeddedSession s) {
             lock.lock();
             try {
-                if (closed) {
+                if (closed || sessions.get(s.key) != s) {
                     return;
                 }
                 Outcome out = apply(new Command.Heartbeat(s.key, null));

@@ -11,6 +11,7 @@ import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Lease;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Predicate;
+import dev.klock.kernel.Refusal;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
@@ -389,6 +390,38 @@ class EmbeddedKernelTest {
         assertThat(failures).isEmpty();
         assertThat(done).hasValue(agents * 100);
         waitUntil(() -> events.stream().filter(e -> e.kind() == Event.Kind.LEASE_GRANTED).count() == agents * 100);
+    }
+
+    private EmbeddedSession again(EmbeddedSession before, long epoch) {
+        return kernel.open(new Command.Register(before.key(), 1, true, epoch, false, false, true), null, null);
+    }
+
+    @Test
+    void close_ofAHandleWhoseSessionWasOpenedAgain_leavesItsSuccessorAlone() throws Exception {
+        EmbeddedSession before = session("a", 1);
+        before.abort("failed");
+        EmbeddedSession after = again(before, 1);
+        assertThat(after.acquire(mutates("/x"), 0, 0, false).isGranted()).isTrue();
+        before.close();
+        assertThat(after.state()).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(after.isValid()).isTrue();
+        assertThat(before.state()).isEqualTo(LifeCycle.ABORTED);
+        assertThat(before.leases()).isEmpty();
+        assertThat(before.abort("again").refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(before.releaseAll().refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(before.acquire(mutates("/y"), 0, 0, false).refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(after.leases()).hasSize(1);
+    }
+
+    @Test
+    void close_twice_leavesTheSuccessorAlone() throws Exception {
+        EmbeddedSession before = session("a", 1);
+        before.close();
+        EmbeddedSession after = again(before, 1);
+        assertThat(after.acquire(mutates("/x"), 0, 0, false).isGranted()).isTrue();
+        before.close();
+        assertThat(after.leases()).hasSize(1);
+        assertThat(before.state()).isEqualTo(LifeCycle.COMPLETED);
     }
 
     private interface Condition {
