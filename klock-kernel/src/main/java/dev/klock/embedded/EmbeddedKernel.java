@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,7 +33,8 @@ import java.util.function.LongSupplier;
  *
  * <p>One lock guards the state machine and the sessions' bookkeeping; it is held for microseconds, never while anybody's code runs, and no
  * other lock is taken under it. It is a {@link ReentrantLock}, so a virtual thread that waits leaves its carrier. One daemon thread,
- * started with the first session, sends heartbeats, lets time pass for those who wait, and calls listeners.
+ * started with the first session, sends heartbeats, lets time pass for those who wait, and calls listeners. Futures complete on threads
+ * of their own, so that what a program has follow on one may take as long as it likes.
  *
  * <p>The clock is monotonic: it starts at the wall-clock time of the kernel's making and does not follow when that is set.
  */
@@ -63,6 +66,10 @@ public final class EmbeddedKernel implements AutoCloseable {
     private final long startMs;
     private final HashMap<SessionKey, EmbeddedSession> sessions = new HashMap<>();
     private final ArrayDeque<Notice> notices = new ArrayDeque<>();
+    /** Completes futures: as many daemon threads as there are futures whose followers are at work. */
+    private final ThreadPoolExecutor completions =
+            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), EmbeddedKernel::completer);
+
     private Keeper keeper;
     private long keeperWakesNanos;
     private boolean closed;
@@ -436,6 +443,36 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    private static Thread completer(Runnable work) {
+        // as for the keeper: nothing of the thread that happens to need it first
+        Thread t = new Thread(null, work, "klock-kernel-future", 0, false);
+        t.setContextClassLoader(null);
+        t.setDaemon(true);
+        return t;
+    }
+
+    /** Completes a future on a thread of its own; what follows on it is the program's and may take long. */
+    private void complete(Notice n) {
+        try {
+            completions.execute(() -> {
+                if (n.result == null) {
+                    n.future.completeExceptionally(closed());
+                } else {
+                    n.future.complete(n.result);
+                }
+            });
+        } catch (Throwable t) {
+            // no thread to be had: later, since somebody waits for it
+            lock.lock();
+            try {
+                notices.add(n);
+            } finally {
+                lock.unlock();
+            }
+            Keeper.pause();
+        }
+    }
+
     /** Heartbeats, the passing of time, and calls to listeners. */
     private final class Keeper extends Thread {
         Keeper() {
@@ -461,7 +498,7 @@ public final class EmbeddedKernel implements AutoCloseable {
             }
         }
 
-        private void pause() {
+        private static void pause() {
             try {
                 Thread.sleep(100);
             } catch (InterruptedException | Error e) {
@@ -547,11 +584,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         private void tell(Notice n) {
             try {
                 if (n.future != null) {
-                    if (n.result == null) {
-                        n.future.completeExceptionally(closed());
-                    } else {
-                        n.future.complete(n.result);
-                    }
+                    complete(n);
                     return;
                 }
                 if (sink != null) {

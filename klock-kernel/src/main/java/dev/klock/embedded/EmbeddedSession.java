@@ -135,7 +135,8 @@ public final class EmbeddedSession implements AutoCloseable {
     }
 
     /**
-     * As {@link #acquire}, but returns at once; the future completes on the kernel's thread. Whoever completes it before, by cancelling it
+     * As {@link #acquire}, but returns at once. What was granted or refused at once completes the future here; a wait completes it on a thread
+     * that does nothing else, never on the one that renews leases, so that work may follow on it as it is (K3-9). Whoever completes it before, by cancelling it
      * above all, takes the manifest back; what was granted in the same moment is released, so that no lease is left that nobody knows of
      * (K3-1). That goes for this future, not for those that are made of it.
      */

@@ -424,6 +424,37 @@ class EmbeddedKernelTest {
         assertThat(before.state()).isEqualTo(LifeCycle.COMPLETED);
     }
 
+    @Test
+    @Tag("K3-9")
+    void acquireLater_workOnItsFuture_doesNotStopHeartbeats() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        EmbeddedSession bystander = session("bystander", 3);
+        bystander.acquire(mutates("/z"), 0, 600, false);
+        young.acquire(mutates("/x"), 0, 0, false);
+        CountDownLatch over = new CountDownLatch(1);
+        CountDownLatch began = new CountDownLatch(1);
+        old.acquireLater(mutates("/x"), 20_000, 600, false).thenRun(() -> {
+            began.countDown();
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        young.releaseAll();
+        assertThat(began.await(10, TimeUnit.SECONDS)).isTrue();
+        Thread.sleep(1500);
+        assertThat(old.isValid()).isTrue();
+        assertThat(bystander.leases()).hasSize(1);
+        assertThat(bystander.isValid()).isTrue();
+        EmbeddedSession second = session("second", 0);
+        CompletableFuture<Acquisition> other = second.acquireLater(mutates("/z"), 20_000, 0, false);
+        bystander.releaseAll();
+        assertThat(other.get(10, TimeUnit.SECONDS).isGranted()).as("other futures do not wait for that work").isTrue();
+        over.countDown();
+    }
+
     private interface Condition {
         boolean holds();
     }
