@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,7 +33,8 @@ import java.util.function.LongSupplier;
  *
  * <p>One lock guards the state machine and the sessions' bookkeeping; it is held for microseconds, never while anybody's code runs, and no
  * other lock is taken under it. It is a {@link ReentrantLock}, so a virtual thread that waits leaves its carrier. One daemon thread,
- * started with the first session, sends heartbeats, lets time pass for those who wait, and calls listeners.
+ * started with the first session, sends heartbeats, lets time pass for those who wait, and calls listeners. Futures complete on threads
+ * of their own, so that what a program has follow on one may take as long as it likes.
  *
  * <p>The clock is monotonic: it starts at the wall-clock time of the kernel's making and does not follow when that is set.
  */
@@ -63,6 +66,10 @@ public final class EmbeddedKernel implements AutoCloseable {
     private final long startMs;
     private final HashMap<SessionKey, EmbeddedSession> sessions = new HashMap<>();
     private final ArrayDeque<Notice> notices = new ArrayDeque<>();
+    /** Completes futures: as many daemon threads as there are futures whose followers are at work. */
+    private final ThreadPoolExecutor completions =
+            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), EmbeddedKernel::completer);
+
     private Keeper keeper;
     private long keeperWakesNanos;
     private boolean closed;
@@ -102,7 +109,8 @@ public final class EmbeddedKernel implements AutoCloseable {
         enter();
         try {
             EmbeddedSession known = sessions.get(register.session());
-            if (known != null && known.state() != null && !known.state().isTerminal()) {
+            LifeCycle before = known == null ? null : kernel.state(known.key);
+            if (before != null && !before.isTerminal()) {
                 throw new IllegalArgumentException("session " + register.session() + " is open already");
             }
             Outcome out = apply(register);
@@ -111,6 +119,11 @@ public final class EmbeddedKernel implements AutoCloseable {
             }
             EmbeddedSession s = new EmbeddedSession(this, register.session(), out.priorityMs(), health, listener);
             sessions.put(s.key, s);
+            if (known != null) {
+                // its last state cannot be asked for any more: the name is the new one's
+                known.ended = before;
+                known.isReplaced = true;
+            }
             s.nextBeatNanos = nanos() + TimeUnit.MINUTES.toNanos(1);
             if (keeper == null) {
                 keeper = new Keeper();
@@ -139,6 +152,47 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Under the lock. */
     boolean isClosed() {
         return closed;
+    }
+
+    /** Under the lock: whether the session's name stands for a later registration, which is no business of this handle's. */
+    boolean isReplaced(EmbeddedSession s) {
+        EmbeddedSession now = sessions.get(s.key);
+        return s.isReplaced || now != null && now != s;
+    }
+
+    /** Under the lock: carries out a command of the session's, unless its registration is over and another has its name. */
+    Outcome apply(EmbeddedSession s, Command command) {
+        if (isReplaced(s)) {
+            return Outcome.refused(new Refusal(Refusal.Code.SESSION_ENDED, s.key + " was opened again, and this is the handle from before"));
+        }
+        return apply(command);
+    }
+
+    Outcome perform(EmbeddedSession s, Command command) {
+        enter();
+        try {
+            return apply(s, command);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    LifeCycle state(EmbeddedSession s) {
+        enter();
+        try {
+            return isReplaced(s) ? s.ended : kernel.state(s.key);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    List<Lease> leasesOf(EmbeddedSession s) {
+        enter();
+        try {
+            return isReplaced(s) ? List.of() : kernel.leasesOf(s.key);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Carries out any command now. */
@@ -253,12 +307,17 @@ public final class EmbeddedKernel implements AutoCloseable {
     void close(EmbeddedSession s) {
         lock.lock();
         try {
+            if (s.isClosed || isReplaced(s)) {
+                return;
+            }
+            s.isClosed = true;
             LifeCycle state = kernel.state(s.key);
             if (!closed && state != null && !state.isTerminal()) {
                 if (apply(new Command.Complete(s.key)).isRefused()) {
                     apply(new Command.Abort(s.key, "closed while " + state));
                 }
             }
+            s.ended = kernel.state(s.key);
             // no more heartbeats: a rollback that nobody finishes blocks others for one time to live, not for ever
             sessions.remove(s.key, s);
         } finally {
@@ -384,6 +443,36 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    private static Thread completer(Runnable work) {
+        // as for the keeper: nothing of the thread that happens to need it first
+        Thread t = new Thread(null, work, "klock-kernel-future", 0, false);
+        t.setContextClassLoader(null);
+        t.setDaemon(true);
+        return t;
+    }
+
+    /** Completes a future on a thread of its own; what follows on it is the program's and may take long. */
+    private void complete(Notice n) {
+        try {
+            completions.execute(() -> {
+                if (n.result == null) {
+                    n.future.completeExceptionally(closed());
+                } else {
+                    n.future.complete(n.result);
+                }
+            });
+        } catch (Throwable t) {
+            // no thread to be had: later, since somebody waits for it
+            lock.lock();
+            try {
+                notices.add(n);
+            } finally {
+                lock.unlock();
+            }
+            Keeper.pause();
+        }
+    }
+
     /** Heartbeats, the passing of time, and calls to listeners. */
     private final class Keeper extends Thread {
         Keeper() {
@@ -409,7 +498,7 @@ public final class EmbeddedKernel implements AutoCloseable {
             }
         }
 
-        private void pause() {
+        private static void pause() {
             try {
                 Thread.sleep(100);
             } catch (InterruptedException | Error e) {
@@ -472,7 +561,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         private void renew(EmbeddedSession s) {
             lock.lock();
             try {
-                if (closed) {
+                if (closed || sessions.get(s.key) != s) {
                     return;
                 }
                 Outcome out = apply(new Command.Heartbeat(s.key, null));
@@ -495,11 +584,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         private void tell(Notice n) {
             try {
                 if (n.future != null) {
-                    if (n.result == null) {
-                        n.future.completeExceptionally(closed());
-                    } else {
-                        n.future.complete(n.result);
-                    }
+                    complete(n);
                     return;
                 }
                 if (sink != null) {

@@ -20,7 +20,8 @@ import java.util.random.RandomGenerator;
  * One agent's session with an {@link EmbeddedKernel}. Thread-safe; only one manifest of a session can wait at a time.
  *
  * <p>Its leases are renewed at a third of their time to live (K3-10) as long as its {@link Health} says so. Closing it ends it well if it
- * is still going; after {@link #abort} closing does nothing more. Once its kernel is closed, it is not valid, and whatever it is asked for
+ * is still going; after {@link #abort} closing does nothing more. Once another session was opened under its key, this one acts on nothing:
+ * whatever it is asked for is refused with SESSION_ENDED, and {@link #state} stays what it was. Once its kernel is closed, it is not valid, and whatever it is asked for
  * throws {@link IllegalStateException}.
  */
 public final class EmbeddedSession implements AutoCloseable {
@@ -30,8 +31,14 @@ public final class EmbeddedSession implements AutoCloseable {
     final SessionListener listener;
     final long priorityMs;
 
-    /** Who waits for the manifest in the queue; guarded by the kernel's lock, like the next two. */
+    /** Who waits for the manifest in the queue; guarded by the kernel's lock, like what follows. */
     Waiter waiter;
+
+    boolean isClosed;
+    /** Whether another session was opened under its key. */
+    boolean isReplaced;
+    /** What it had come to when it was closed or replaced. */
+    LifeCycle ended;
 
     /** When the next heartbeat is due, nanoseconds of the kernel's clock. */
     long nextBeatNanos;
@@ -85,7 +92,7 @@ public final class EmbeddedSession implements AutoCloseable {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
         kernel.enter();
         try {
-            Outcome out = kernel.apply(submit);
+            Outcome out = kernel.apply(this, submit);
             if (out.verdict() != Verdict.WAIT) {
                 return acquisition(out);
             }
@@ -128,7 +135,8 @@ public final class EmbeddedSession implements AutoCloseable {
     }
 
     /**
-     * As {@link #acquire}, but returns at once; the future completes on the kernel's thread. Whoever completes it before, by cancelling it
+     * As {@link #acquire}, but returns at once. What was granted or refused at once completes the future here; a wait completes it on a thread
+     * that does nothing else, never on the one that renews leases, so that work may follow on it as it is (K3-9). Whoever completes it before, by cancelling it
      * above all, takes the manifest back; what was granted in the same moment is released, so that no lease is left that nobody knows of
      * (K3-1). That goes for this future, not for those that are made of it.
      */
@@ -141,7 +149,7 @@ public final class EmbeddedSession implements AutoCloseable {
             if (kernel.isClosed()) {
                 return CompletableFuture.failedFuture(EmbeddedKernel.closed());
             }
-            Outcome out = kernel.apply(submit);
+            Outcome out = kernel.apply(this, submit);
             if (out.verdict() == Verdict.WAIT) {
                 Waiter w = new Waiter(null, future);
                 waiter = w;
@@ -173,7 +181,7 @@ public final class EmbeddedSession implements AutoCloseable {
                 waiter = null;
                 kernel.apply(new Command.Withdraw(key));
             } else if (w.result != null && w.result.isGranted()) {
-                kernel.apply(new Command.Release(key, numbers(w.result.leases())));
+                kernel.apply(this, new Command.Release(key, numbers(w.result.leases())));
             }
         } finally {
             kernel.lock.unlock();
@@ -206,17 +214,17 @@ public final class EmbeddedSession implements AutoCloseable {
 
     /** What {@link #acquire} would answer now; changes nothing. */
     public Outcome dryRun(List<Triple> triples) {
-        return kernel.perform(new Command.DryRun(key, triples));
+        return kernel.perform(this, new Command.DryRun(key, triples));
     }
 
     /** The pre-images are safe: PENDING leases become ACTIVE (C50). */
     public Outcome confirm() {
-        return kernel.perform(new Command.Confirm(key, null));
+        return kernel.perform(this, new Command.Confirm(key, null));
     }
 
     /** Gives leases back (K3-13). */
     public Outcome release(List<Lease> leases) {
-        return kernel.perform(new Command.Release(key, numbers(leases)));
+        return kernel.perform(this, new Command.Release(key, numbers(leases)));
     }
 
     private static long[] numbers(List<Lease> leases) {
@@ -229,37 +237,37 @@ public final class EmbeddedSession implements AutoCloseable {
 
     /** Gives every lease back, those that roll back included. */
     public Outcome releaseAll() {
-        return kernel.perform(new Command.Release(key, null));
+        return kernel.perform(this, new Command.Release(key, null));
     }
 
     /** The rollback after DIE or {@link #abort} is done; what blocked for its sake goes to whoever waits. */
     public Outcome rolledBack() {
-        return kernel.perform(new Command.RolledBack(key));
+        return kernel.perform(this, new Command.RolledBack(key));
     }
 
     /** The session has failed. Writing leases block until {@link #rolledBack}. */
     public Outcome abort(String reason) {
-        return kernel.perform(new Command.Abort(key, reason));
+        return kernel.perform(this, new Command.Abort(key, reason));
     }
 
     /** Work is done and is being checked. */
     public Outcome verify() {
-        return kernel.perform(new Command.Verify(key));
+        return kernel.perform(this, new Command.Verify(key));
     }
 
     /** Any other command of this session's. */
     public Outcome perform(Command command) {
-        return kernel.perform(command);
+        return kernel.perform(this, command);
     }
 
     /** One of the seven states; {@code null} once the kernel has forgotten the session. */
     public LifeCycle state() {
-        return kernel.state(key);
+        return kernel.state(this);
     }
 
     /** Its live leases. */
     public List<Lease> leases() {
-        return kernel.leasesOf(key);
+        return kernel.leasesOf(this);
     }
 
     /**

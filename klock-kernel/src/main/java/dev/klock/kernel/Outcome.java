@@ -3,6 +3,7 @@ package dev.klock.kernel;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The answer to one command, and everything that happened because of it, to others too. Complete when {@link Kernel#apply} returns, and
@@ -28,6 +29,13 @@ public final class Outcome {
     private List<Event> events = Collections.emptyList();
 
     Outcome() {}
+
+    /** The answer to a command that is refused before it comes to a kernel. */
+    public static Outcome refused(Refusal refusal) {
+        Outcome out = new Outcome();
+        out.refusal = Objects.requireNonNull(refusal);
+        return out;
+    }
 
     void refuse(Refusal.Code code, String message) {
         refusal = new Refusal(code, message);

@@ -11,6 +11,7 @@ import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Lease;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Predicate;
+import dev.klock.kernel.Refusal;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
@@ -389,6 +390,69 @@ class EmbeddedKernelTest {
         assertThat(failures).isEmpty();
         assertThat(done).hasValue(agents * 100);
         waitUntil(() -> events.stream().filter(e -> e.kind() == Event.Kind.LEASE_GRANTED).count() == agents * 100);
+    }
+
+    private EmbeddedSession again(EmbeddedSession before, long epoch) {
+        return kernel.open(new Command.Register(before.key(), 1, true, epoch, false, false, true), null, null);
+    }
+
+    @Test
+    void close_ofAHandleWhoseSessionWasOpenedAgain_leavesItsSuccessorAlone() throws Exception {
+        EmbeddedSession before = session("a", 1);
+        before.abort("failed");
+        EmbeddedSession after = again(before, 1);
+        assertThat(after.acquire(mutates("/x"), 0, 0, false).isGranted()).isTrue();
+        before.close();
+        assertThat(after.state()).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(after.isValid()).isTrue();
+        assertThat(before.state()).isEqualTo(LifeCycle.ABORTED);
+        assertThat(before.leases()).isEmpty();
+        assertThat(before.abort("again").refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(before.releaseAll().refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(before.acquire(mutates("/y"), 0, 0, false).refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(after.leases()).hasSize(1);
+    }
+
+    @Test
+    void close_twice_leavesTheSuccessorAlone() throws Exception {
+        EmbeddedSession before = session("a", 1);
+        before.close();
+        EmbeddedSession after = again(before, 1);
+        assertThat(after.acquire(mutates("/x"), 0, 0, false).isGranted()).isTrue();
+        before.close();
+        assertThat(after.leases()).hasSize(1);
+        assertThat(before.state()).isEqualTo(LifeCycle.COMPLETED);
+    }
+
+    @Test
+    @Tag("K3-9")
+    void acquireLater_workOnItsFuture_doesNotStopHeartbeats() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        EmbeddedSession bystander = session("bystander", 3);
+        bystander.acquire(mutates("/z"), 0, 600, false);
+        young.acquire(mutates("/x"), 0, 0, false);
+        CountDownLatch over = new CountDownLatch(1);
+        CountDownLatch began = new CountDownLatch(1);
+        old.acquireLater(mutates("/x"), 20_000, 600, false).thenRun(() -> {
+            began.countDown();
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        young.releaseAll();
+        assertThat(began.await(10, TimeUnit.SECONDS)).isTrue();
+        Thread.sleep(1500);
+        assertThat(old.isValid()).isTrue();
+        assertThat(bystander.leases()).hasSize(1);
+        assertThat(bystander.isValid()).isTrue();
+        EmbeddedSession second = session("second", 0);
+        CompletableFuture<Acquisition> other = second.acquireLater(mutates("/z"), 20_000, 0, false);
+        bystander.releaseAll();
+        assertThat(other.get(10, TimeUnit.SECONDS).isGranted()).as("other futures do not wait for that work").isTrue();
+        over.countDown();
     }
 
     private interface Condition {
