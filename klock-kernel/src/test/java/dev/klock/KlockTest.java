@@ -41,6 +41,22 @@ class KlockTest {
     }
 
     @Test
+    @Tag("C48")
+    void open_ofProgramStartsOnly_mayWorkUntilItEnds() throws Exception {
+        Path file = manifest("starter", -1, "PROVIDES PROCESS:/bin/true");
+        try (KlockSession session = Klock.open(file)) {
+            assertThat(session.answer().isGranted()).isTrue();
+            assertThat(session.isValid()).isTrue();
+            assertThat(session.<Integer>call(() -> 42)).isEqualTo(42);
+            assertThat(session.acquire(Duration.ZERO, "MUTATES FILE:/w/more").isGranted()).isTrue();
+            assertThat(session.isValid()).isTrue();
+            session.abort("enough");
+            assertThat(session.isValid()).isFalse();
+            assertThatIllegalStateException().isThrownBy(() -> session.run(() -> {}));
+        }
+    }
+
+    @Test
     void open_freeResources_grantsTheManifestAndRuns() throws Exception {
         Path file = manifest("writer", -1, "MUTATES FILE:${workspace}/out/**", "CONSUMES FILE:${workspace}/in", "PROVIDES PROCESS:/bin/true");
         try (KlockSession session = Klock.open(file)) {

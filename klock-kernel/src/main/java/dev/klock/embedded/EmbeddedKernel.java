@@ -379,6 +379,9 @@ public final class EmbeddedKernel implements AutoCloseable {
                 tell |= s.listener != null;
             } else if (kind == Event.Kind.LEASE_FREED || kind == Event.Kind.ROLLBACK_REQUIRED) {
                 leasesChanged(s);
+            } else if (kind == Event.Kind.STATE_CHANGED && e.to().isTerminal()) {
+                s.isOver = true;
+                leasesChanged(s);
             } else if (kind == Event.Kind.OBSERVATION_UPDATE) {
                 tell |= s.listener != null;
             }
@@ -566,6 +569,7 @@ public final class EmbeddedKernel implements AutoCloseable {
                 }
                 Outcome out = apply(new Command.Heartbeat(s.key, null));
                 if (out.isRefused() && out.refusal().code() != Refusal.Code.SESSION_ENDED) {
+                    s.invalidate();
                     sessions.remove(s.key, s);
                 }
             } finally {

@@ -35,6 +35,8 @@ public final class EmbeddedSession implements AutoCloseable {
     Waiter waiter;
 
     boolean isClosed;
+    /** Whether it has come to a state that it does not leave. */
+    boolean isOver;
     /** Whether another session was opened under its key. */
     boolean isReplaced;
     /** What it had come to when it was closed or replaced. */
@@ -48,6 +50,8 @@ public final class EmbeddedSession implements AutoCloseable {
 
     private volatile long validUntilNanos;
     private volatile boolean valid;
+    /** Whether it holds nothing and is not over. */
+    private volatile boolean holdsNothing = true;
 
     EmbeddedSession(EmbeddedKernel kernel, SessionKey key, long priorityMs, Health health, SessionListener listener) {
         this.kernel = kernel;
@@ -280,6 +284,15 @@ public final class EmbeddedSession implements AutoCloseable {
     }
 
     /**
+     * {@link #isValid} for a session whose manifest needs no lease (C48): true, too, as long as it holds nothing and is not over. What it
+     * holds besides its manifest counts as there.
+     */
+    public boolean isValidWithoutLeases() {
+        // asked twice, since a grant may come in between
+        return isValid() || holdsNothing || isValid();
+    }
+
+    /**
      * That deadline, on the clock of {@link System#nanoTime}; meaningless without leases. A rollback, for which {@link #isValid} is false
      * already, has until then.
      */
@@ -305,6 +318,7 @@ public final class EmbeddedSession implements AutoCloseable {
         }
         if (none) {
             shortestTtlMs = 0;
+            holdsNothing = !isOver;
             valid = false;
             return;
         }
@@ -312,6 +326,7 @@ public final class EmbeddedSession implements AutoCloseable {
         shortestTtlMs = shortest;
         validUntilNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(firstEndMs - nowMs - shortest / 5);
         valid = allHeld;
+        holdsNothing = false;
         if (first) {
             nextBeatNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(shortest) / 3;
             kernel.beatEarlier(this);
@@ -320,7 +335,9 @@ public final class EmbeddedSession implements AutoCloseable {
 
     /** Under the kernel's lock: nothing renews the leases any more. */
     void invalidate() {
+        isOver = true;
         valid = false;
+        holdsNothing = false;
     }
 
     /** Ends the session well if it is still going, else leaves it as it is. */

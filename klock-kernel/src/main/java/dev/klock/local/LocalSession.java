@@ -42,6 +42,9 @@ final class LocalSession implements KlockSession, SessionListener {
     /** What the manifest was granted last. Guarded by this object, under which the kernel's lock may be taken. */
     private List<Lease> granted = List.of();
 
+    /** Whether the manifest was granted and there was nothing in it to lease (C48). */
+    private volatile boolean needsNoLease;
+
     private volatile Consumer<String> leaseLost;
     private volatile Consumer<List<String>> observationUpdate;
 
@@ -72,6 +75,7 @@ final class LocalSession implements KlockSession, SessionListener {
             if (a.isGranted()) {
                 before = granted;
                 granted = a.leases();
+                needsNoLease = granted.isEmpty();
             }
         }
         if (!before.isEmpty()) {
@@ -156,7 +160,7 @@ final class LocalSession implements KlockSession, SessionListener {
     }
 
     private void check() {
-        if (!held.isValid()) {
+        if (!isValid()) {
             Answer now = answer();
             String why = now.isGranted() ? "its leases were not renewed in time" : now.reason();
             throw new IllegalStateException("session " + held.key() + " may not work: " + why);
@@ -165,7 +169,7 @@ final class LocalSession implements KlockSession, SessionListener {
 
     @Override
     public boolean isValid() {
-        return held.isValid();
+        return needsNoLease ? held.isValidWithoutLeases() : held.isValid();
     }
 
     @Override
