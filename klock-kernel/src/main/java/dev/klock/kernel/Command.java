@@ -56,7 +56,7 @@ public sealed interface Command {
         }
     }
 
-    /** What {@link Submit} would answer; changes nothing (C21). */
+    /** What a {@link Submit} that can wait would answer, refusals included; changes nothing (C21). */
     record DryRun(SessionKey session, List<Triple> triples) implements Command {
         public DryRun {
             Objects.requireNonNull(session, "session");

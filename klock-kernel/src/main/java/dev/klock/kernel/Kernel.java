@@ -379,29 +379,7 @@ public final class Kernel {
             return;
         }
         List<Triple> triples = c.triples();
-        if (invalid(s, triples, out)) {
-            return;
-        }
-        if (s.request != null) {
-            out.refuse(Refusal.Code.ALREADY_WAITING, s.key + " waits for a manifest already");
-            return;
-        }
-        if (s.rollingBack > 0) {
-            out.refuse(Refusal.Code.ROLLING_BACK, s.key + " has a rollback to finish");
-            return;
-        }
-        if (triples.size() > options.leasesPerSession() - s.leases) {
-            out.refuse(Refusal.Code.QUOTA, "more than " + options.leasesPerSession() + " leases of one session");
-            return;
-        }
-        if (triples.size() > Limits.MAX_CLAIMS - leases.size()) {
-            out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_CLAIMS + " leases");
-            return;
-        }
-        if (overQuota(s)) {
-            out.refuse(
-                    Refusal.Code.QUOTA,
-                    "more than " + options.submitsPerWindow() + " manifests of one session in " + options.quotaWindowMs() + " ms");
+        if (refused(s, triples, out)) {
             return;
         }
         if (s.suspended) {
@@ -411,12 +389,10 @@ public final class Kernel {
         long ttlMs = c.ttlMs() == 0 ? Limits.DEFAULT_TTL_MS : Math.min(c.ttlMs(), Limits.MAX_TTL_MS);
         Verdict verdict = mayMeet ? judge(s, triples, out) : Verdict.GRANTED;
         if (verdict == Verdict.WAIT && c.waitMs() > 0 && waiters >= Limits.MAX_WAITERS) {
-            out.conflicts = List.of();
-            out.queuePosition = 0;
-            out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_WAITERS + " waiting manifests");
+            refuseToQueue(out);
             return;
         }
-        s.quotaUsed++;
+        countSubmit(s);
         s.interest = triples;
         move(s, LifeCycle.ACQUIRING, null, out);
         if (verdict == Verdict.WAIT && c.waitMs() == 0) {
@@ -457,7 +433,7 @@ public final class Kernel {
 
     private void dryRun(Command.DryRun c, Outcome out) {
         Session s = active(c.session(), out);
-        if (s == null || invalid(s, c.triples(), out)) {
+        if (s == null || refused(s, c.triples(), out)) {
             return;
         }
         if (s.suspended) {
@@ -467,18 +443,61 @@ public final class Kernel {
         out.verdict = mayMeet ? judge(s, c.triples(), out) : Verdict.GRANTED;
         if (out.verdict == Verdict.DIE) {
             out.retryAfterMs = retryAfter(out.conflicts);
+        } else if (out.verdict == Verdict.WAIT && waiters >= Limits.MAX_WAITERS) {
+            out.verdict = null;
+            refuseToQueue(out);
         }
     }
 
+    private static void refuseToQueue(Outcome out) {
+        out.conflicts = List.of();
+        out.queuePosition = 0;
+        out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_WAITERS + " waiting manifests");
+    }
+
+    /** Whether a manifest is not even judged; the same for one that is only tried (C21), and so changes nothing. */
+    private boolean refused(Session s, List<Triple> triples, Outcome out) {
+        if (invalid(s, triples, out)) {
+            return true;
+        }
+        if (s.request != null) {
+            out.refuse(Refusal.Code.ALREADY_WAITING, s.key + " waits for a manifest already");
+            return true;
+        }
+        if (s.rollingBack > 0) {
+            out.refuse(Refusal.Code.ROLLING_BACK, s.key + " has a rollback to finish");
+            return true;
+        }
+        if (triples.size() > options.leasesPerSession() - s.leases) {
+            out.refuse(Refusal.Code.QUOTA, "more than " + options.leasesPerSession() + " leases of one session");
+            return true;
+        }
+        if (triples.size() > Limits.MAX_CLAIMS - leases.size()) {
+            out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_CLAIMS + " leases");
+            return true;
+        }
+        if (overQuota(s)) {
+            out.refuse(
+                    Refusal.Code.QUOTA,
+                    "more than " + options.submitsPerWindow() + " manifests of one session in " + options.quotaWindowMs() + " ms");
+            return true;
+        }
+        return false;
+    }
+
     private boolean overQuota(Session s) {
+        return s.quotaUsed >= options.submitsPerWindow() && nowMs - s.quotaWindowMs < options.quotaWindowMs();
+    }
+
+    private void countSubmit(Session s) {
         if (options.submitsPerWindow() == Integer.MAX_VALUE) {
-            return false;
+            return;
         }
         if (nowMs - s.quotaWindowMs >= options.quotaWindowMs()) {
             s.quotaWindowMs = nowMs;
             s.quotaUsed = 0;
         }
-        return s.quotaUsed >= options.submitsPerWindow();
+        s.quotaUsed++;
     }
 
     private void confirm(Command.Confirm c, Outcome out) {

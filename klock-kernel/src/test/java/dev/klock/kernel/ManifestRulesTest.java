@@ -258,6 +258,47 @@ class ManifestRulesTest {
         assertThat(w.submit(b, "MUTATES /x/file").verdict()).isEqualTo(Verdict.GRANTED);
     }
 
+    private static Refusal.Code code(Outcome out) {
+        return out.isRefused() ? out.refusal().code() : null;
+    }
+
+    @Test
+    void dryRun_ofWhatWouldBeRefused_isRefusedForTheSame() {
+        Worlds small = new Worlds(KernelOptions.standard().withQuota(1, 2, 1000));
+        SessionKey old = small.session("old", 0);
+        SessionKey young = small.rollingBack("young", 5);
+        small.submit(young, "MUTATES /q");
+        assertThat(code(small.dry(young, "MUTATES /z"))).as("leases").isEqualTo(Refusal.Code.QUOTA);
+        assertThat(small.submit(old, "MUTATES /q").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(code(small.dry(old, "MUTATES /z"))).isEqualTo(Refusal.Code.ALREADY_WAITING);
+        small.release(young);
+        small.submit(young, "MUTATES /y");
+        small.at(999);
+        small.release(young);
+        assertThat(code(small.dry(young, "MUTATES /y"))).as("manifests").isEqualTo(Refusal.Code.QUOTA);
+        small.at(1500);
+        assertThat(small.dry(young, "MUTATES /y").verdict()).as("another window").isEqualTo(Verdict.GRANTED);
+        small.at(2400);
+        small.submit(young, "MUTATES /y");
+        small.release(young);
+        small.submit(young, "MUTATES /y");
+        small.release(young);
+        small.at(3100);
+        assertThat(code(small.submit(young, "MUTATES /y"))).as("the dry run began no window").isEqualTo(Refusal.Code.QUOTA);
+        small.at(3400);
+        small.submit(young, "MUTATES /y");
+        assertThat(small.dry(young, "CONSUMES /q").refusal().code()).isEqualTo(Refusal.Code.QUOTA);
+    }
+
+    @Test
+    void dryRun_duringARollback_isRefusedLikeASubmit() {
+        SessionKey young = w.rollingBack("young", 9);
+        w.submit(a, "MUTATES /q");
+        w.submit(young, "MUTATES /y");
+        assertThat(w.submit(young, "MUTATES /q").verdict()).isEqualTo(Verdict.DIE);
+        assertThat(code(w.dry(young, "MUTATES /z"))).isEqualTo(Refusal.Code.ROLLING_BACK);
+    }
+
     @Test
     void confidence_doesNotChangeAVerdict() {
         w.submit(a, "MUTATES /x");

@@ -414,7 +414,7 @@ final class NaiveKernel {
     /** {@code null} when refused. */
     Verdict submit(String name, List<T> triples, long ttl, long wait, boolean reserve, boolean dry) {
         S s = sessions.get(name);
-        if (s.state.isTerminal() || !dry && (waiting(s) != null || rollingBack(s))) {
+        if (s.state.isTerminal() || waiting(s) != null || rollingBack(s)) {
             return null;
         }
         if (s.suspended) {
