@@ -244,6 +244,9 @@ public final class Baseline {
      * therefore done only before something would be denied.
      */
     int allowedByJars(String real, JarClassPath.Changed changed) {
+        if (resolver == null) {
+            return 0;
+        }
         Baseline jars = named;
         if (jars == null) {
             // several threads may do this at once: a lock here could be waited for by one that holds what this needs

@@ -37,7 +37,7 @@ import org.opentest4j.TestAbortedException;
  *  target/suites/NAME/lib    the jars it needs
  *  target/suites/NAME/tree   src and target/test-classes: copied for each run
  *
- *  RUN/work        the copy, and working directory; tmp is its temporary directory
+ *  RUN/copy        the copy, and working directory; tmp is its temporary directory
  *  RUN/classes     the classes to run
  *  RUN/left-out    the tests of them that do not run
  *  RUN/outcomes    what came of it, a line for each test
@@ -86,7 +86,7 @@ final class Suite {
 
     /** Its own temporary files and changes stay in {@code directory}, which must not be there yet. */
     Run run(Jdk jdk, Path directory, String mode) throws IOException {
-        Path work = directory.resolve("work");
+        Path work = directory.resolve("copy");
         copy(home.resolve("tree"), work);
         Files.createDirectories(work.resolve("tmp"));
         Files.write(directory.resolve("classes"), classes());
