@@ -638,6 +638,23 @@ public final class Observer implements Hooks {
     }
 
     @Override
+    public boolean event(int op, String name) {
+        Work work = works.get();
+        if (work.depth != 0 || !verdicts.denies()) {
+            return true;
+        }
+        work.depth = 1;
+        try {
+            return name.equals("jdk.InitialEnvironmentVariable") ? variables.isAllDeclared() : !name.equals("jdk.SystemProcess");
+        } catch (RuntimeException e) {
+            failed(op, e);
+            return false;
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
     public void library(int op, String name) {
         Work work = works.get();
         if (work.depth != 0) {
