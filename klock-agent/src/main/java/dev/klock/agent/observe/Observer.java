@@ -307,6 +307,11 @@ public final class Observer implements Hooks {
                 if (name != null) {
                     judge.access(work, op, find(name, FOLLOWS[op]), access, null, name);
                 }
+            } else if (op == OPEN_FLAGS && !Judge.changes(op, arg) && !judge.holdsReads()) {
+                // nothing to be told at its end, so no frame
+                if (name != null) {
+                    judge.access(work, op, find(name, follows(op, arg)), CONSUMES, null, name);
+                }
             } else {
                 f = work.push(op, resolver.epoch());
                 if (name != null) {
