@@ -209,7 +209,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             denials.count(agentId, denial.predicate(), resource, explain(denial) + "\n  it has a lease now, since amend is true", true);
             return false;
         }
-        record(denial, resource, decision, decidedBy(denial.decision()));
+        record(denial, resource, decision, decidedBy(decision(denial)));
         if (decision == Decision.LEARN) {
             return false;
         }
@@ -234,7 +234,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (denial.isProtected()) {
             return Messages.ownFile(denial.predicate(), resource);
         }
-        int decision = denial.decision();
+        int decision = decision(denial);
         Line denying = Scope.isDenied(decision) ? denyLines.get(Scope.denyLine(decision)) : null;
         Target target = denial.target();
         List<Line> near = new ArrayList<>();
@@ -247,6 +247,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += Messages.NO_EFFECTS;
+        } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denial.isTree()) {
+            message += Messages.EFFECTS_BESIDE_DENY;
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.PROVIDES && denying == null) {
             message += Messages.effects(resource);
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.CONSUMES && denying == null) {
@@ -256,6 +258,16 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             message += "\n  another process led the name there between klock's look and the open: it may be empty now, and klock has no image of it";
         }
         return message;
+    }
+
+    /** What stops it, as {@link Denial#decision}: for a whole subtree that may be a deny line below. */
+    private int decision(Denial denial) {
+        int own = denial.decision();
+        if (!denial.isTree() || !Scope.isAllowed(own) && own != Scope.NONE) {
+            return own;
+        }
+        int all = targets.scope().decideTree(denial.predicate(), denial.target().path(), false);
+        return Scope.isDenied(all) ? all : own;
     }
 
     @Override

@@ -138,6 +138,8 @@ public final class Backups implements Closeable {
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
+    /** Status of what this process was started with as its standard streams, where that is a file. */
+    private final List<long[]> streams = new ArrayList<>();
     /** st_dev of the file system whose times are known to be exact; 0 for none. */
     private final long exactDev;
     private volatile Pack pack;
@@ -159,6 +161,22 @@ public final class Backups implements Closeable {
         this.readOnly = readOnly;
         this.held = held;
         this.exactDev = probeTimes();
+        for (int fd = 0; fd <= 2 && !readOnly; fd++) {
+            long[] s = files.status(fd);
+            if (s != null && (s[HostFiles.MODE] & FileState.TYPE_BITS) == FileState.FILE_BITS) {
+                streams.add(s);
+            }
+        }
+    }
+
+    /** Whether the program's own output goes there, so that changes of it while a child runs are nobody's in particular. */
+    private boolean isStream(FileState file) {
+        for (int i = 0; i < streams.size() && file.kind == FileState.FILE; i++) {
+            if (streams.get(i)[HostFiles.INO] == file.ino && streams.get(i)[HostFiles.DEV] == file.dev) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -400,7 +418,7 @@ public final class Backups implements Closeable {
         while (!open.isEmpty()) {
             Name n = open.poll();
             FileState s = look(n);
-            if (s.kind == FileState.ABSENT && n != root) {
+            if (s.kind == FileState.ABSENT && n != root || isStream(s)) {
                 continue;
             }
             count++;
@@ -587,10 +605,12 @@ public final class Backups implements Closeable {
             if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
                 boolean directoryOnly = now.kind == FileState.DIRECTORY && now.sameInode(before) && now.sameOwnerAndMode(before);
                 if (!directoryOnly) {
+                    e.byChild = true;
                     changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, now.kind != FileState.ABSENT));
                 }
             }
         } catch (IOException unknown) {
+            e.byChild = true;
             changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, true));
         }
     }
@@ -645,7 +665,8 @@ public final class Backups implements Closeable {
             }
             Entry e = known.entry(c);
             synchronized (e) {
-                if (e.role != Entry.TOUCHED) {
+                if (e.role != Entry.TOUCHED && !isStream(look(c))) {
+                    e.byChild = true;
                     record(e, Entry.TOUCHED, FileState.absent(), -1, true);
                     note(e, -1, true);
                     changes.add(new Change(c.bytes, false, true));
@@ -1526,9 +1547,9 @@ public final class Backups implements Closeable {
     /** Holds e. A note that cannot be written is only missed after a crash. */
     private void writeLeft(Entry e, boolean later) {
         try {
-            ByteBuffer head = named(e.name.bytes, e.left.encodedLength() + Long.BYTES);
+            ByteBuffer head = named(e.name.bytes, e.left.encodedLength() + Long.BYTES + 1);
             e.left.encode(head);
-            head.putLong(e.leftAt);
+            head.putLong(e.leftAt).put((byte) (e.byChild ? 1 : 0));
             pack().append(LEFT, head.array(), null, 0, later);
             e.leftOnDisk = true;
         } catch (IOException unwritten) {

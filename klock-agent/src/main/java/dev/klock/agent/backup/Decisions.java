@@ -135,6 +135,9 @@ final class Decisions {
             if (p.owner == Plan.THEIRS && !later && now.kind != FileState.ABSENT && known.movedHere(e.name, now)) {
                 p.owner = Plan.OURS;
             }
+            if (p.owner == Plan.OURS && e.byChild && now.kind == FileState.FILE) {
+                p.owner = Plan.ATTRIBUTED;
+            }
             if (p.owner == Plan.THEIRS && undo.force()) {
                 p.owner = Plan.ATTRIBUTED;
             }

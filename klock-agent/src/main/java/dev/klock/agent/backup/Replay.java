@@ -54,6 +54,7 @@ final class Replay implements Pack.Reader {
                 // records are in the order in which they were written, which is not that in which threads have looked
                 long at = in.hasRemaining() ? in.getLong() : backups.next();
                 backups.passed(at);
+                e.byChild |= in.hasRemaining() && in.get() != 0;
                 backups.left(e, left, at);
                 e.leftOnDisk = true;
                 known.index(e.left, e);

@@ -9,6 +9,8 @@ import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Script;
 import java.io.IOException;
+import java.util.stream.Stream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -162,6 +164,71 @@ class OpaqueChildTest {
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(outcome.err()).doesNotContain("not rolled back");
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void outputOfTheProgram_whereAChildMayChangeAll_isNotTheChilds(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "echo more >> w/out/b");
+        String before = Files.readString(workspace.root().resolve("w/out/b"));
+
+        Outcome outcome = workspace.bare(jdk, "print hello", "run /bin/sh works.sh", "write w/x stray").klock("").manifest(manifest(workspace))
+                .through("/bin/sh", "-c", "exec \"$@\" > w/out/run.out 2> w/out/run.err", "sh").run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(Files.readString(workspace.root().resolve("w/out/run.out"))).contains("hello\n");
+        assertThat(Files.readString(workspace.root().resolve("w/out/run.err"))).contains("aborted: 1 denied").contains("rolled back")
+                .doesNotContain("not rolled back");
+        assertThat(workspace.root().resolve("w/out/b")).hasContent(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C32")
+    void whatChangesWhileAChildRuns_mayBeSomebodyElses_soACopyIsKeptAndNamed(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "echo by hand > w/out/a; echo fresh > w/out/fresh");
+        String before = workspace.tree().visible();
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh", "write w/x stray").klock("").manifest(manifest(workspace)).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+        assertThat(outcome.err()).as(outcome.toString()).containsPattern("what was there of 2 files, and may be somebody else's, is in \\S+/displaced");
+        Path kept = Path.of(outcome.err().replaceAll("(?s).*else's, is in (\\S+).*", "$1"));
+        try (Stream<Path> files = Files.list(kept)) {
+            assertThat(files.filter(file -> file.toString().matches(".*-(a|fresh)")).map(file -> read(file))).containsExactlyInAnyOrder("by hand\n", "fresh\n");
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String manifest(Workspace workspace) throws IOException {
+        return workspace.manifest() + "  - predicate: PROVIDES\n    resource: PROCESS:" + Path.of("/bin/sh").toRealPath()
+                + "\n    effects: [\"MUTATES FILE:" + workspace.root() + "/w/out/**\"]\n";
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-7")
+    void childWhoseDirectoryHoldsSomethingDenied_isRefusedByThatLine(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        String manifest = workspace.manifest() + "  - MUTATES FILE:" + workspace.root() + "/**\n  - PROVIDES PROCESS:" + Path.of("/bin/sh").toRealPath()
+                + "\ndeny:\n  - CONSUMES FILE:" + workspace.root() + "/w/private/p\n";
+
+        Outcome outcome = workspace.bare(jdk, "run /bin/sh nothing.sh").klock("").manifest(manifest).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.err()).contains("but the manifest denies it").contains("denied by CONSUMES FILE:" + workspace.root() + "/w/private/p (klock.yaml:")
+                .contains("say there what it may: effects: [...]").doesNotContain("to allow it, add");
     }
 
     @ParameterizedTest
