@@ -1446,13 +1446,9 @@ public final class Kernel {
                 out.refuse(Refusal.Code.BAD_PREDICATE, t + ": this kernel knows the five core predicates only");
                 return true;
             }
-            if (!options.schemes().contains(resource.scheme())) {
-                out.refuse(Refusal.Code.UNKNOWN_SCHEME, t + ": scheme must be one of " + options.schemes());
-                return true;
-            }
             // the index keeps what it reads a path into, and so is not shown one that is too long anyway
             boolean isPlain = resource.path().length() <= Limits.MAX_PATH_BYTES && index.isPlain(s.space, resource);
-            Refusal refusal = Canonical.check(resource, isPlain);
+            Refusal refusal = Canonical.check(resource, options.schemes(), isPlain);
             if (refusal != null) {
                 out.refusal = refusal;
                 return true;
