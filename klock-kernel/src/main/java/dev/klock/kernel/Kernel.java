@@ -651,6 +651,7 @@ public final class Kernel {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>(c.leases().length);
+        ArrayList<Lease> back = new ArrayList<>();
         for (long number : c.leases()) {
             Claim claim = own(s, number, out);
             if (claim == null) {
@@ -658,15 +659,25 @@ public final class Kernel {
             }
             if (claim.state == LeaseState.LOCK_DELAY) {
                 out.reject(number, Refusal.Code.LEASE_GONE, "lease " + number + " has expired");
-                continue;
-            }
-            if (claim.state == LeaseState.GRACE) {
-                claim.state = claim.before;
-                if (claim.state == LeaseState.PENDING) {
-                    s.pending++;
+            } else if (isRollingBack(claim)) {
+                // its session has died: it keeps others away from what is to be rolled back, and is good for nothing else (C45)
+                out.reject(number, Refusal.Code.LEASE_GONE, "lease " + number + " is lost; roll back and report it");
+                if (claim.state == LeaseState.GRACE) {
+                    claim.state = LeaseState.ROLLING_BACK;
+                    back.add(renew(claim));
                 }
+            } else {
+                if (claim.state == LeaseState.GRACE) {
+                    claim.state = claim.before;
+                    if (claim.state == LeaseState.PENDING) {
+                        s.pending++;
+                    }
+                }
+                done.add(renew(claim));
             }
-            done.add(renew(claim));
+        }
+        if (!back.isEmpty()) {
+            emit(out, Event.Kind.ROLLBACK_REQUIRED, s, back, 0, List.of(), "reconciled");
         }
         out.leases = done;
         s.restarting = false;

@@ -51,6 +51,7 @@ class HandMadeMutantsProof {
             new Mutant("lease valid one millisecond too long", "Kernel", "s.add(claim, roll);\n            timers.schedule(claim, claim.expiresAtMs);", "s.add(claim, roll);\n            timers.schedule(claim, claim.expiresAtMs + 1);"),
             new Mutant("grace one millisecond too long", "Kernel", "claim.state != LeaseState.GRACE && nowMs < graceEndMs", "claim.state != LeaseState.GRACE && nowMs <= graceEndMs"),
             new Mutant("heartbeat revives an expired lease", "Kernel", "if (isOver(claim)) {\n                    // past", "if (s != s) {\n                    // past"),
+            new Mutant("what is to be rolled back is still valid (K7-5)", "Kernel", "} else if (isRollingBack(claim)) {\n                // its", "} else if (s != s) {\n                // its"),
             new Mutant("anybody may release anybody's lease", "Kernel", "if (claim.session != s) {", "if (s != s) {"),
             new Mutant("time to live without a cap", "Kernel", "Math.min(c.ttlMs(), Limits.MAX_TTL_MS)", "c.ttlMs()"),
             new Mutant("released lease still counted", "Kernel", "leases.remove(claim);\n        index.remove(claim);", "leases.remove(claim);"),
