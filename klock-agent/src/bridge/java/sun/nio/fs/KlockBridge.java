@@ -287,6 +287,11 @@ public final class KlockBridge {
         return value != null && name instanceof String && HOOKS.keeps((String) name, value) ? null : value;
     }
 
+    /** Whether the flight recorder's event {@code name} is enabled, where {@code enabled} is asked for. */
+    public static boolean event(int op, String name, boolean enabled) {
+        return enabled && HOOKS.event(op, name);
+    }
+
     public static void entry(int op, String name) {
         HOOKS.variable(op, name, null);
     }

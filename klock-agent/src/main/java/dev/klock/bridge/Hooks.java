@@ -90,6 +90,9 @@ public interface Hooks {
     /** Whether the value that {@code name} had before the program set it anew or removed it is kept from it. */
     boolean keeps(String name, String value);
 
+    /** Whether the flight recorder may be told to record its event {@code name}, which may hold what the program is not to know. */
+    boolean event(int op, String name);
+
     /** A native library is about to be loaded by its path or, if it has none, found by the system's loader; null: native code is linked. */
     void library(int op, String name);
 

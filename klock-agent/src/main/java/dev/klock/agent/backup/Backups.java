@@ -311,6 +311,7 @@ public final class Backups implements Closeable {
         }
         synchronized (e) {
             touch(e, null, nowNs);
+            e.touchedNs = nowNs;
             e.overlapped |= e.users > 0;
             e.users++;
         }
@@ -1303,13 +1304,13 @@ public final class Backups implements Closeable {
                 || e.withTree) {
             return false;
         }
-        long nowNs = System.nanoTime();
-        if (nowNs - e.leftNs >= BUSY_NS) {
+        if (e.touchedNs - e.leftNs >= BUSY_NS) {
             return false;
         }
         e.unseen = true;
         e.leftMs = System.currentTimeMillis();
-        e.leftNs = nowNs;
+        // a third reading of the clock would cost as much as all the rest
+        e.leftNs = e.touchedNs;
         e.leftAt = order.get();
         collect(e);
         return true;

@@ -55,8 +55,10 @@ final class Entry {
     boolean leftOnDisk;
     /** {@link #left} waits to be written. */
     boolean collected;
-    /** System.nanoTime() of {@link #left}. */
+    /** System.nanoTime() of {@link #left}; of the change's begin where it was left {@link #unseen}. */
     long leftNs;
+    /** System.nanoTime() when the last change began. */
+    long touchedNs;
     /** Two changes of it overlapped since it last was at rest, so a descriptor alone does not tell what is at the name. */
     boolean overlapped;
     int leftCount;

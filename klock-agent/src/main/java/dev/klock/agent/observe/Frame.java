@@ -42,6 +42,12 @@ final class Frame {
     boolean alone;
     /** Counted among the changes of links under way. */
     boolean counted;
+    /** {@link Claims#release} is owed, which the next four belong to. */
+    boolean claimed;
+    int low;
+    int high;
+    boolean hasLow;
+    boolean hasHigh;
     /** An image was made and waited for, so that what the names lead to must be looked at again. */
     boolean waited;
     /** The name of {@link #a} where it leads through a link, so that where it led is looked at afterwards, too; else null. */
@@ -74,6 +80,7 @@ final class Frame {
         marked = false;
         alone = false;
         counted = false;
+        claimed = false;
         waited = false;
         nameA = null;
         nameB = null;

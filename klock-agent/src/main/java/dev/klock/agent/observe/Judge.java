@@ -106,6 +106,7 @@ final class Judge {
     /** The session has changed where a link leads; never false again. */
     private volatile boolean led;
     private final Mutations mutations = new Mutations();
+    private final Claims claims = new Claims();
     private final AtomicInteger changing = new AtomicInteger();
 
     Judge(HostFiles files, Resolver resolver, Targets targets, List<Line> lines, Programs programs, Descriptors descriptors,
@@ -303,6 +304,20 @@ final class Judge {
         }
     }
 
+    /**
+     * Whether {@code target} is still absent, or there, as it was when it was looked at, so that the operation will change nothing: then it stays
+     * so for the session's other threads until the operation has ended. Else they were quicker.
+     */
+    private boolean stays(Work work, Frame f, Target target, boolean absent) {
+        count(work, f, false);
+        claims.claim(f, target);
+        if (mode(target) == 0 == absent) {
+            return true;
+        }
+        claims.release(f);
+        return false;
+    }
+
     /** An operation that changes nothing because of what exists: it tells whether it does, so DEPENDS_ON is enough. */
     private void withoutEffect(Work work, Frame f, Target target, int attempted, String requested) {
         if ((target.allowed() & 1 << attempted) != 0 || (work.within(target) & 1 << attempted) != 0) {
@@ -345,7 +360,7 @@ final class Judge {
             remove(work, f, target, requested(name, bytes));
         } else if (op == CHANGE_ATTRIBUTES || op == CHANGE_ATTRIBUTES_NO_FOLLOW) {
             String requested = requested(name, bytes);
-            if (mode(target) == 0) {
+            if (mode(target) == 0 && stays(work, f, target, true)) {
                 withoutEffect(work, f, target, MUTATES, requested);
                 return;
             }
@@ -387,12 +402,15 @@ final class Judge {
         int predicate = MUTATES;
         if (first || exclusive || target.isGone() || (allowed & both) != both) {
             int mode = mode(target);
+            if ((mode == 0 ? !creates : exclusive)) {
+                if (stays(work, f, target, mode == 0)) {
+                    withoutEffect(work, f, target, mode == 0 ? MUTATES : PROVIDES, requested(name, bytes));
+                    return;
+                }
+                mode = mode(target);
+            }
             absent = mode == 0;
             target.mayBlock((mode & S_IFMT) == S_IFIFO || (mode & S_IFMT) == S_IFCHR);
-            if (absent ? !creates : exclusive) {
-                withoutEffect(work, f, target, absent ? MUTATES : PROVIDES, requested(name, bytes));
-                return;
-            }
             predicate = absent ? PROVIDES : MUTATES;
             if (absent && target.isReplaced() && (allowed & 1 << PROVIDES) == 0) {
                 predicate = MUTATES;
@@ -416,6 +434,9 @@ final class Judge {
         image(f, target);
         if (target.mayBlock() && f.marked) {
             // until somebody reads there, which nobody is to wait for
+            if (f.claimed) {
+                claims.release(f);
+            }
             mutations.end(false);
             f.marked = false;
         }
@@ -424,7 +445,7 @@ final class Judge {
     /** Decides on bringing {@code target} into being; false if it exists, so that nothing will happen. The frame's A or, for a pair, B. */
     private boolean create(Work work, Frame f, Target target, boolean link, String requested) {
         int allowed = target.allowed();
-        if ((!target.isImaged() || (allowed & 1 << PROVIDES) == 0) && mode(target) != 0) {
+        if ((!target.isImaged() || (allowed & 1 << PROVIDES) == 0) && mode(target) != 0 && stays(work, f, target, false)) {
             withoutEffect(work, f, target, PROVIDES, requested);
             return false;
         }
@@ -445,8 +466,11 @@ final class Judge {
     private void remove(Work work, Frame f, Target target, String requested) {
         int mode = mode(target);
         if (mode == 0) {
-            withoutEffect(work, f, target, DELETES, requested);
-            return;
+            if (stays(work, f, target, true)) {
+                withoutEffect(work, f, target, DELETES, requested);
+                return;
+            }
+            mode = mode(target);
         }
         int allowed = target.allowed();
         if ((allowed & 1 << DELETES) != 0) {
@@ -480,8 +504,11 @@ final class Judge {
         }
         int mode = mode(from);
         if (mode == 0) {
-            withoutEffect(work, f, from, RENAMES, requestedFrom);
-            return;
+            if (stays(work, f, from, true)) {
+                withoutEffect(work, f, from, RENAMES, requestedFrom);
+                return;
+            }
+            mode = mode(from);
         }
         boolean part = (work.within(from) & 1 << RENAMES) != 0;
         require(work, f.op, from, RENAMES, requestedFrom);
@@ -513,8 +540,11 @@ final class Judge {
     private void link(Work work, Frame f, Target existing, Target name, String requestedExisting, String requestedName) {
         int mode = mode(existing);
         if (mode == 0) {
-            withoutEffect(work, f, existing, MUTATES, requestedExisting);
-            return;
+            if (stays(work, f, existing, true)) {
+                withoutEffect(work, f, existing, MUTATES, requestedExisting);
+                return;
+            }
+            mode = mode(existing);
         }
         // through its new name it can be read and changed (A15)
         require(work, f.op, existing, MUTATES, requestedExisting);
@@ -726,6 +756,9 @@ final class Judge {
             changing.incrementAndGet();
             f.counted = true;
         }
+        if (!f.alone && f.a != null) {
+            claims.claim(f, f.removesA && f.b != null);
+        }
         if (verdicts.hasEnded()) {
             throw over();
         }
@@ -919,10 +952,19 @@ final class Judge {
         // a directory that is moved meanwhile gives the descriptor's file another name
         mutations.begin();
         try {
-            Target target = descriptors.get(fd);
-            if (target != null) {
-                descriptors.closed(fd);
-                images.left(target.bytes(), fd);
+            Target target;
+            while ((target = descriptors.get(fd)) != null) {
+                claims.enter(target);
+                try {
+                    // it may have been renamed before
+                    if (descriptors.get(fd) == target) {
+                        descriptors.closed(fd);
+                        images.left(target.bytes(), fd);
+                        break;
+                    }
+                } finally {
+                    claims.leave(target);
+                }
             }
         } finally {
             mutations.end(false);
@@ -979,6 +1021,9 @@ final class Judge {
             }
             if (top.counted) {
                 changing.decrementAndGet();
+            }
+            if (top.claimed) {
+                claims.release(top);
             }
             if (top.marked) {
                 mutations.end(top.alone);

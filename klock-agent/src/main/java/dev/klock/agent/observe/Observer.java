@@ -307,6 +307,11 @@ public final class Observer implements Hooks {
                 if (name != null) {
                     judge.access(work, op, find(name, FOLLOWS[op]), access, null, name);
                 }
+            } else if (op == OPEN_FLAGS && !Judge.changes(op, arg) && !judge.holdsReads()) {
+                // nothing to be told at its end, so no frame
+                if (name != null) {
+                    judge.access(work, op, find(name, follows(op, arg)), CONSUMES, null, name);
+                }
             } else {
                 f = work.push(op, resolver.epoch());
                 if (name != null) {
@@ -632,6 +637,23 @@ public final class Observer implements Hooks {
         work.depth = 1;
         try {
             return variables.keeps(name, value);
+        } finally {
+            work.depth = 0;
+        }
+    }
+
+    @Override
+    public boolean event(int op, String name) {
+        Work work = works.get();
+        if (work.depth != 0 || !verdicts.denies()) {
+            return true;
+        }
+        work.depth = 1;
+        try {
+            return name.equals("jdk.InitialEnvironmentVariable") ? variables.isAllDeclared() : !name.equals("jdk.SystemProcess");
+        } catch (RuntimeException e) {
+            failed(op, e);
+            return false;
         } finally {
             work.depth = 0;
         }

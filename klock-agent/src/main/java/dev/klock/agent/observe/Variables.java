@@ -72,6 +72,16 @@ final class Variables {
         return value.equals(System.getenv(name)) && (targets.other("ENV", name).allowed() & 1 << CONSUMES) == 0;
     }
 
+    /** Whether the program may read each variable that is set. */
+    boolean isAllDeclared() {
+        for (Iterator<String> i = System.getenv().keySet().iterator(); i.hasNext();) {
+            if ((targets.other("ENV", i.next()).allowed() & 1 << CONSUMES) == 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** {@code block}: what a child gets, NAME=value and a NUL each, as chars; null if it inherits all. */
     void pass(Work work, String block) {
         Map<String, String> own = System.getenv();

@@ -54,7 +54,8 @@ public final class Hook {
     /** Whether the end must also be told when the body throws: ends that only change a result need not. */
     boolean wrapsBody() {
         return !end.equals("-") && !end.equals("ended") && !end.equals("hides") && !end.equals("names")
-                && !end.equals("addresses") && !end.equals("host") && !end.equals("variable") && !end.equals("replaced") && !end.equals("text");
+                && !end.equals("addresses") && !end.equals("host") && !end.equals("variable") && !end.equals("replaced") && !end.equals("text")
+                && !end.equals("argument");
     }
 
     /** {@code class.method(descriptor)}, with the call it stands before where that is not the start. */

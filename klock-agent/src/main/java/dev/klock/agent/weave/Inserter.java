@@ -182,6 +182,10 @@ final class Inserter extends ClassVisitor {
                 push(argument, siteSlots, siteTypes);
             }
             super.visitMethodInsn(Opcodes.INVOKESTATIC, BRIDGE, hook.call, BridgeMethods.descriptorOf(hook.call), false);
+            if (hook.end.equals("argument")) {
+                int last = slots.length - 1;
+                super.visitVarInsn(parameters[last].getOpcode(Opcodes.ISTORE), slots[last]);
+            }
         }
 
         private void push(String argument, int[] siteSlots, Type[] siteTypes) {
@@ -219,6 +223,7 @@ final class Inserter extends ClassVisitor {
         void end() {
             switch (hook.end) {
                 case "-":
+                case "argument":
                     return;
                 case "void":
                 case "process":

@@ -24,7 +24,7 @@ import java.util.jar.Manifest;
 /**
  * Runs all measurements and writes their tables to stdout and {@code target/performance.md}.
  *
- * <p>Arguments: any of {@code access}, {@code start}, {@code javac}; none for all. {@code -Dbench.rounds} (5) is how often each benchmark
+ * <p>Arguments: any of {@code access}, {@code peers}, {@code start}, {@code javac}; none for all. {@code -Dbench.rounds} (5) is how often each benchmark
  * runs with and without klock in turn, {@code -Dbench.starts} (21) how many processes a median is taken of.
  */
 public final class Measure {
@@ -34,6 +34,7 @@ public final class Measure {
     private static final int CLASSES = 200;
     private static final String[] CHECKS = {"repeated", "freshString", "repeatedPath", "freshPath"};
     private static final String[] ACCESSES = {"exists", "fileExists", "readAllBytes", "openReadClose", "write", "list", "writeByte"};
+    private static final String MANAGER = "a SecurityManager";
     private static final String[] DEEP = {"exists", "openReadClose", "list"};
     /** Twenty lines, as the numbers to reach ask for. */
     private static final String MANIFEST = """
@@ -59,6 +60,24 @@ public final class Measure {
               wait-timeout: 10s
             """;
 
+    /** The same for a SecurityManager: it asks for reads of the class path, and for much that has nothing to do with files. */
+    private static final String POLICY = """
+            grant {
+              permission java.io.FilePermission "${workspace}/in/-", "read,write,delete";
+              permission java.io.FilePermission "${workspace}/src/-", "read";
+              permission java.io.FilePermission "${workspace}/out/-", "read,write,delete";
+              permission java.io.FilePermission "<<ALL FILES>>", "read";
+              permission java.lang.RuntimePermission "*";
+              permission java.lang.reflect.ReflectPermission "*";
+              permission java.util.PropertyPermission "*", "read,write";
+              permission java.lang.management.ManagementPermission "monitor";
+              permission java.lang.management.ManagementPermission "control";
+              permission javax.management.MBeanServerPermission "*";
+              permission javax.management.MBeanPermission "*", "*";
+              permission javax.management.MBeanTrustPermission "*";
+            };
+            """;
+
     private final Path target = KlockJar.module().resolve("target");
     /** In memory where there is such a place: a disk's own time would hide what is added to it. */
     private final Path work;
@@ -70,7 +89,7 @@ public final class Measure {
     }
 
     public static void main(String[] arguments) throws Exception {
-        List<String> wanted = arguments.length == 0 ? List.of("access", "start", "javac") : List.of(arguments);
+        List<String> wanted = arguments.length == 0 ? List.of("access", "peers", "start", "javac") : List.of(arguments);
         Measure measure = new Measure();
         try {
             measure.prepare();
@@ -90,6 +109,9 @@ public final class Measure {
         if (wanted.contains("access")) {
             access();
         }
+        if (wanted.contains("peers")) {
+            peers();
+        }
         Files.writeString(target.resolve("performance.md"), report);
     }
 
@@ -98,6 +120,7 @@ public final class Measure {
             Files.createDirectories(work.resolve(directory));
         }
         Files.writeString(work.resolve("klock.yaml"), MANIFEST);
+        Files.writeString(policy(), POLICY.replace("${workspace}", work.toString()));
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
         manifest.getMainAttributes().putValue("Premain-Class", EmptyAgent.class.getName());
@@ -111,6 +134,15 @@ public final class Measure {
         for (int i = 0; i < CLASSES; i++) {
             Files.writeString(work.resolve("src/Generated" + i + ".java"), source(i));
         }
+    }
+
+    private Path policy() {
+        return work.resolve("equal.policy");
+    }
+
+    /** What klock is compared with on the last JDK that has it in full. */
+    private String[] securityManager() {
+        return new String[] {"-Djava.security.manager", "-Djava.security.policy==" + policy()};
     }
 
     private Path empty() {
@@ -153,6 +185,8 @@ public final class Measure {
         ways.put("no agent", new String[0]);
         ways.put("empty agent", new String[] {"-javaagent:" + empty()});
         ways.put("JaCoCo's agent", new String[] {"-javaagent:" + target.resolve("agents/jacoco-agent.jar") + "=destfile=out/jacoco.exec"});
+        ways.put("BlockHound's agent", new String[] {"-XX:+AllowRedefinitionToAddDeleteMethods", "-javaagent:" + target.resolve("agents/blockhound.jar")});
+        ways.put(MANAGER, securityManager());
         ways.put("klock, first time", new String[] {"-javaagent:" + klock});
         ways.put("klock, caches warm", new String[] {"-javaagent:" + klock});
         ways.put("empty agent by -agentlib", new String[] {"-agentlib:instrument=" + empty()});
@@ -161,6 +195,9 @@ public final class Measure {
         for (int n = -1; n < STARTS; n++) {
             for (Jdk jdk : Jdks.all()) {
                 for (Map.Entry<String, String[]> way : ways.entrySet()) {
+                    if (way.getKey().equals(MANAGER) && jdk.feature() != 17) {
+                        continue;
+                    }
                     boolean first = way.getKey().contains("first");
                     if (first) {
                         remove(work.resolve("cold"));
@@ -179,6 +216,9 @@ public final class Measure {
                 STARTS);
         for (Jdk jdk : Jdks.all()) {
             for (String way : ways.keySet()) {
+                if (!runs.containsKey(jdk.feature() + way)) {
+                    continue;
+                }
                 Timed all = Timed.median(runs.get(jdk.feature() + way));
                 Timed base = Timed.median(runs.get(jdk.feature() + (way.contains("agentlib") ? "empty agent by -agentlib" : "empty agent")));
                 say("| %d | %s | %.0f | %+.0f | %.0f | %+.0f |\n", jdk.feature(), way, all.cpuMs(), all.cpuMs() - base.cpuMs(), all.wallMs(),
@@ -194,6 +234,10 @@ public final class Measure {
             ways.put("no agent", new String[0]);
             ways.put("empty agent", new String[] {"-javaagent:" + empty()});
             ways.put("klock", new String[] {"-javaagent:" + KlockJar.path()});
+            ways.put("JaCoCo's agent", new String[] {"-javaagent:" + target.resolve("agents/jacoco-agent.jar") + "=destfile=out/jacoco.exec"});
+            if (jdk.feature() == 17) {
+                ways.put(MANAGER, securityManager());
+            }
             Map<String, List<Timed>> runs = new LinkedHashMap<>();
             for (int n = -1; n < COMPILES; n++) {
                 for (Map.Entry<String, String[]> way : ways.entrySet()) {
@@ -233,6 +277,35 @@ public final class Measure {
                 compare(jdk, "Accesses." + name, "150");
             }
         }
+    }
+
+    private void peers() throws Exception {
+        say("\n### The same accesses under a SecurityManager with an equal policy, medians of %d processes each way, in turn\n\n"
+                + "| JDK | access | depth | without ns | with klock | added | with a SecurityManager | added |\n|---|---|---|---|---|---|---|---|\n", ROUNDS);
+        for (Jdk jdk : Jdks.all()) {
+            if (jdk.feature() != 17) {
+                continue;
+            }
+            for (String name : ACCESSES) {
+                beside(jdk, "Accesses." + name, "5");
+            }
+            for (String name : DEEP) {
+                beside(jdk, "Accesses." + name, "150");
+            }
+        }
+    }
+
+    private void beside(Jdk jdk, String benchmark, String depth) throws Exception {
+        Score without = new Score();
+        Score klock = new Score();
+        Score manager = new Score();
+        for (int n = 0; n < ROUNDS; n++) {
+            jmh(jdk, benchmark, depth, without);
+            jmh(jdk, benchmark, depth, klock, "-javaagent:" + KlockJar.path());
+            jmh(jdk, benchmark, depth, manager, securityManager());
+        }
+        say("| %d | %s | %s | %.0f | %.0f | %s | %.0f | %s |\n", jdk.feature(), benchmark, depth, without.median(), klock.median(),
+                added(without.median(), klock.median(), depth), manager.median(), added(without.median(), manager.median(), depth));
     }
 
     private void compare(Jdk jdk, String benchmark, String depth) throws Exception {

@@ -1,0 +1,143 @@
+package dev.klock.agent.observe;
+
+import dev.klock.agent.decide.Target;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Keeps what renames a file apart from everything else that is done to either name meanwhile: which of its names an open file is at, and so
+ * which name its later changes are put down to, is known only when both have ended. The same for what will change nothing as things are,
+ * and must not after all because another thread has made, or removed, the file in between. Whatever else is done to a name goes on side by
+ * side.
+ *
+ * <p>Names share a number of places, which are taken in their order, so that nobody waits in a circle; nothing waits for ever, since an operation may: after that
+ * it goes on as if it were alone. Safe for virtual threads: no lock, and nobody else's progress is needed but that of the operation waited for.
+ */
+final class Claims {
+    /** A power of two; two names of one place wait for each other without need. */
+    private static final int PLACES = 1024;
+    /** Of a place: somebody has it, or is to have it, for itself. Below it, how many share it. */
+    private static final int TAKEN = 1 << 30;
+    private static final long LONGEST_WAIT_NS = 2_000_000_000L;
+    /** The same after a wait in vain: whatever is under way for so long may be for longer. */
+    private static final long SHORT_WAIT_NS = 10_000_000;
+    private static final long PAUSE_NS = 20_000;
+    private static final int SPINS = 200;
+
+    private final AtomicIntegerArray places = new AtomicIntegerArray(PLACES);
+    private volatile boolean inVain;
+
+    /** Claims the names that {@code f} changes, {@code alone} for itself; {@link #release} is owed. */
+    void claim(Frame f, boolean alone) {
+        int a = place(f.a);
+        int b = f.b == null ? a : place(f.b);
+        f.low = Math.min(a, b);
+        f.high = Math.max(a, b);
+        f.claimed = true;
+        f.hasLow = take(f.low, alone);
+        f.hasHigh = f.high != f.low && take(f.high, alone);
+    }
+
+    /** Claims {@code target} for {@code f} alone; {@link #release} is owed. */
+    void claim(Frame f, Target target) {
+        f.low = place(target);
+        f.high = f.low;
+        f.claimed = true;
+        f.hasLow = take(f.low, true);
+    }
+
+    void release(Frame f) {
+        f.claimed = false;
+        release(f.low, f.hasLow);
+        if (f.high != f.low) {
+            release(f.high, f.hasHigh);
+        }
+    }
+
+    /** Keeps renames of {@code target} away until {@link #leave}. */
+    void enter(Target target) {
+        share(place(target));
+    }
+
+    void leave(Target target) {
+        release(place(target), false);
+    }
+
+    private static int place(Target target) {
+        int hash = target.real().hashCode();
+        return (hash ^ hash >>> 16) & PLACES - 1;
+    }
+
+    private void release(int place, boolean own) {
+        places.addAndGet(place, own ? -TAKEN : -1);
+    }
+
+    /** @return whether it is the caller's own from here on; else it is shared */
+    private boolean take(int place, boolean own) {
+        if (!own || !reserve(place)) {
+            share(place);
+            return false;
+        }
+        long deadline = 0;
+        for (int n = 0; places.get(place) != TAKEN; n++) {
+            deadline = n == 0 ? deadline() : deadline;
+            if (isOver(n, deadline)) {
+                break;
+            }
+        }
+        return true;
+    }
+
+    private boolean reserve(int place) {
+        long deadline = 0;
+        for (int n = 0; ; n++) {
+            int now = places.get(place);
+            if ((now & TAKEN) == 0) {
+                if (places.compareAndSet(place, now, now | TAKEN)) {
+                    return true;
+                }
+                continue;
+            }
+            deadline = n == 0 ? deadline() : deadline;
+            if (isOver(n, deadline)) {
+                return false;
+            }
+        }
+    }
+
+    private void share(int place) {
+        int now = places.get(place);
+        if ((now & TAKEN) == 0 && places.compareAndSet(place, now, now + 1)) {
+            return;
+        }
+        long deadline = deadline();
+        for (int n = 0; ; n++) {
+            now = places.get(place);
+            if ((now & TAKEN) == 0) {
+                if (places.compareAndSet(place, now, now + 1)) {
+                    return;
+                }
+            } else if (isOver(n, deadline)) {
+                places.incrementAndGet(place);
+                return;
+            }
+        }
+    }
+
+    private long deadline() {
+        return System.nanoTime() + (inVain ? SHORT_WAIT_NS : LONGEST_WAIT_NS);
+    }
+
+    private boolean isOver(int n, long deadline) {
+        if (n < SPINS) {
+            Thread.onSpinWait();
+            return false;
+        }
+        boolean over = System.nanoTime() - deadline >= 0;
+        inVain = over;
+        if (!over) {
+            LockSupport.parkNanos(PAUSE_NS);
+        }
+        return over;
+    }
+}
