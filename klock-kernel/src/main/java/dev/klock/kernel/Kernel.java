@@ -29,7 +29,7 @@ import java.util.TreeSet;
  * ends, at the latest by its time to live.
  *
  * <p>Waiters are judged again at every change (C42). Not all of them: whoever waits has one thing that is in its way as its witness
- * ({@link Request#witness}), and goes on waiting at least until that goes away, whatever else does. So a lease or a waiting manifest that
+ * ({@link Request#witness}), and cannot be granted until that goes away, whatever else does. So a lease or a waiting manifest that
  * goes away is looked up once, and only those judged again whose witness it was, and the session that lost it; the first in the queue
  * first. One that still waits has another witness then. Of several things in the way the witness is the one that came last: it mostly
  * goes last, and of ten thousand that wait for one resource only the next is judged when it becomes free.
