@@ -31,7 +31,7 @@ public interface KlockSession extends AutoCloseable {
 
     String agentId();
 
-    /** The manifest's, or with a number behind it when another session of this JVM has or had that one (C47). */
+    /** The manifest's, or with a number behind it, shortened to make room if need be, when another session of this JVM has or had that one (C47). */
     String sessionId();
 
     /**

@@ -1,6 +1,9 @@
 package dev.klock.kernel;
 
 import dev.klock.resource.Resource;
+import dev.klock.resource.ResourceSyntaxException;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** What an id and a resource must look like to be let in. */
 final class Canonical {
@@ -29,73 +32,87 @@ final class Canonical {
     }
 
     /**
-     * Why the resource is refused, or {@code null} (K1-8, K1-9, K1-14, C17, C18).
+     * Why the resource is refused, or {@code null}. What is let in is what {@link Resource#parse} makes of its own text, so that nothing
+     * has two keys, and a StateDigest can hold everything that was granted (K1-7 to K1-9, K1-14, C16 to C18).
      *
-     * @param isPlain whether it is known already that no name in its path is empty or begins with a dot
+     * @param schemes those that are known
+     * @param isPlain whether it is known already that its path, if it begins with a slash, is a canonical one of a file
      */
-    static Refusal check(Resource resource, boolean isPlain) {
+    static Refusal check(Resource resource, Set<String> schemes, boolean isPlain) {
+        String scheme = resource.scheme();
         String path = resource.path();
-        int length = path.length();
-        if (length == 0) {
-            return new Refusal(Refusal.Code.NOT_CANONICAL, resource.scheme() + ": names nothing");
+        String known = schemes.contains(scheme) ? scheme : Resource.canonicalScheme(scheme);
+        if (known == null || !schemes.contains(known)) {
+            return new Refusal(Refusal.Code.UNKNOWN_SCHEME, oneLine(scheme) + ": scheme must be one of " + new TreeSet<>(schemes));
+        }
+        if (path.isEmpty()) {
+            return new Refusal(Refusal.Code.NOT_CANONICAL, scheme + ": names nothing");
         }
         if (tooLong(path, Limits.MAX_PATH_BYTES)) {
-            return new Refusal(Refusal.Code.TOO_LONG, "a path of " + resource.scheme() + " is longer than " + Limits.MAX_PATH_BYTES + " bytes");
+            return new Refusal(Refusal.Code.TOO_LONG, "a path of " + scheme + " is longer than " + Limits.MAX_PATH_BYTES + " bytes");
         }
-        if (!resource.scheme().equals("FILE")) {
-            boolean fine = resource.form() == Resource.Form.EXACT
-                    || resource.form() == Resource.Form.SUBTREE && resource.scheme().equals("URL");
-            return fine ? null : new Refusal(Refusal.Code.BAD_PATTERN, resource + ": patterns are for FILE, and /** for URL");
+        if (scheme.equals("FILE") && path.charAt(0) == '/' && (isPlain || isCanonicalFile(path))) {
+            return null;
         }
-        if (path.charAt(0) != '/') {
-            return new Refusal(Refusal.Code.NOT_CANONICAL, resource + " is relative; file paths begin with a slash");
+        Resource right;
+        try {
+            right = Resource.parse(resource.toString());
+        } catch (ResourceSyntaxException e) {
+            Resource.Form form = resource.form();
+            boolean mayBe = form == Resource.Form.EXACT || known.equals("FILE") || known.equals("URL") && form == Resource.Form.SUBTREE;
+            return new Refusal(mayBe ? Refusal.Code.NOT_CANONICAL : Refusal.Code.BAD_PATTERN, e.getMessage());
         }
-        // two adjacent slashes, a dot segment or a slash at the end; looked for at each slash only
-        for (int slash = isPlain ? -1 : 0; slash >= 0; slash = path.indexOf('/', slash + 1)) {
+        return right.equals(resource) ? null : new Refusal(Refusal.Code.NOT_CANONICAL, resource + " is not canonical; write " + right);
+    }
+
+    private static String oneLine(String text) {
+        StringBuilder b = new StringBuilder();
+        for (int i = 0; i < text.length() && i < 40; i++) {
+            char c = text.charAt(i);
+            b.append(c < ' ' || c > '~' ? '?' : c);
+        }
+        return b.toString();
+    }
+
+    /** Whether a path that begins with a slash has no name that is empty or dots, no slash at its end, and no character that no name has. */
+    private static boolean isCanonicalFile(String path) {
+        int length = path.length();
+        // looked for at each slash only
+        for (int slash = 0; slash >= 0; slash = path.indexOf('/', slash + 1)) {
             int next = slash + 1;
             if (next == length) {
                 if (length > 1) {
-                    return notCanonical(resource);
+                    return false;
                 }
                 break;
             }
             char c = path.charAt(next);
             if (c == '/' || c == '.' && isDots(path, next)) {
-                return notCanonical(resource);
+                return false;
             }
         }
-        return path.indexOf('\0') < 0 ? null : new Refusal(Refusal.Code.NOT_CANONICAL, "a file path has a NUL at " + path.indexOf('\0'));
+        for (int i = 0; i < length; i++) {
+            char c = path.charAt(i);
+            if (c >= ' ' && c <= '~') {
+                continue;
+            }
+            if (c < 0xa0 || c == '\u2028' || c == '\u2029') {
+                return false;
+            }
+            if (Character.isSurrogate(c)) {
+                if (Character.charCount(path.codePointAt(i)) == 1) {
+                    return false;
+                }
+                i++;
+            }
+        }
+        return true;
     }
 
     private static boolean isDots(String path, int from) {
         int end = path.indexOf('/', from);
         int length = (end < 0 ? path.length() : end) - from;
         return length == 1 || length == 2 && path.charAt(from + 1) == '.';
-    }
-
-    private static Refusal notCanonical(Resource resource) {
-        Resource right = Resource.of(resource.scheme(), canonical(resource.path()), resource.form());
-        return new Refusal(Refusal.Code.NOT_CANONICAL, resource + " is not canonical; write " + right);
-    }
-
-    /** Without dot segments, doubled and trailing slashes; {@code ..} goes up one name, at the root nowhere. */
-    private static String canonical(String path) {
-        StringBuilder out = new StringBuilder(path.length());
-        int from = 1;
-        while (from <= path.length()) {
-            int end = path.indexOf('/', from);
-            if (end < 0) {
-                end = path.length();
-            }
-            String name = path.substring(from, end);
-            if (name.equals("..")) {
-                out.setLength(Math.max(0, out.lastIndexOf("/")));
-            } else if (!name.isEmpty() && !name.equals(".")) {
-                out.append('/').append(name);
-            }
-            from = end + 1;
-        }
-        return out.length() == 0 ? "/" : out.toString();
     }
 
     private static boolean tooLong(String s, int maxBytes) {

@@ -84,6 +84,10 @@ public sealed interface Command {
 
     /**
      * Asked by a restarted agent: which of these leases are still its own? Those are renewed; the grace is over for all others (K7-5, C25).
+     *
+     * <p>A lease that is to be rolled back is not one of them, and is rejected as {@code LEASE_GONE}. If it was in its grace, it is
+     * ROLLING_BACK again for another time to live, and the answer's events say so with {@code ROLLBACK_REQUIRED}, so that the rollback is
+     * done while it still keeps others away (C45).
      */
     record Reconcile(SessionKey session, long[] leases) implements Command {
         public Reconcile {

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.PriorityQueue;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -27,9 +28,11 @@ import java.util.TreeSet;
  * cannot overtake whom it conflicts with, whichever of both is older; so nobody's wait grows once it has begun, and each thing waited for
  * ends, at the latest by its time to live.
  *
- * <p>Waiters are judged again at every change (C42). Not all of them: a lease or a waiting manifest that goes away can only matter to
- * waiters that conflict with it, and to the session that lost it; those are found through the index, and judged in the order of the
- * queue.
+ * <p>Waiters are judged again at every change (C42). Not all of them: whoever waits has one thing that is in its way as its witness
+ * ({@link Request#witness}), and cannot be granted until that goes away, whatever else does. So a lease or a waiting manifest that
+ * goes away is looked up once, and only those judged again whose witness it was, and the session that lost it; the first in the queue
+ * first. One that still waits has another witness then. Of several things in the way the witness is the one that came last: it mostly
+ * goes last, and of ten thousand that wait for one resource only the next is judged when it becomes free.
  *
  * <p>One thing must not count as a conflict: a triple that one of the session's own leases already stands for. Others may wait for that
  * lease; if the session had to queue behind them, it would wait for whoever waits for it. When that own lease goes, the triple counts
@@ -75,13 +78,18 @@ public final class Kernel {
     private final HotSpots hotSpots;
     private int stale;
 
-    /** What went away in this command and may let somebody in. */
-    private final ArrayList<Claim> freed = new ArrayList<>();
+    /** Whose witness each claim is, by its number in the roll: the first request, linked to the others. */
+    private final HashMap<Integer, Request> watched = new HashMap<>();
+
+    /** Those that what went away in this command may let in or end, the first in the queue first. */
+    private final PriorityQueue<Request> toJudge = new PriorityQueue<>(QUEUE_ORDER);
+
+    /** What is in the way of the manifest that was judged last and waits. */
+    private Claim witness;
 
     private final ArrayList<Claim> found = new ArrayList<>();
     /** Whether a triple of the manifest that was checked last may meet anything, the session's own leases included. */
     private boolean mayMeet;
-    private final ArrayList<Request> judged = new ArrayList<>();
 
     /**
      * A kernel whose clock stands at {@code startMs}, milliseconds.
@@ -262,10 +270,7 @@ public final class Kernel {
         s.delayed++;
         claim.state = LeaseState.LOCK_DELAY;
         timers.schedule(claim, endMs);
-        if (s.request != null) {
-            // it no longer stands for what the session waits for
-            freed.add(claim);
-        }
+        lost(s);
         emit(out, Event.Kind.LEASE_EXPIRED, s, Collections.singletonList(lease(claim, LeaseState.LOCK_DELAY)), 0, List.of(), null);
     }
 
@@ -651,6 +656,7 @@ public final class Kernel {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>(c.leases().length);
+        ArrayList<Lease> back = new ArrayList<>();
         for (long number : c.leases()) {
             Claim claim = own(s, number, out);
             if (claim == null) {
@@ -658,15 +664,25 @@ public final class Kernel {
             }
             if (claim.state == LeaseState.LOCK_DELAY) {
                 out.reject(number, Refusal.Code.LEASE_GONE, "lease " + number + " has expired");
-                continue;
-            }
-            if (claim.state == LeaseState.GRACE) {
-                claim.state = claim.before;
-                if (claim.state == LeaseState.PENDING) {
-                    s.pending++;
+            } else if (isRollingBack(claim)) {
+                // its session has died: it keeps others away from what is to be rolled back, and is good for nothing else (C45)
+                out.reject(number, Refusal.Code.LEASE_GONE, "lease " + number + " is lost; roll back and report it");
+                if (claim.state == LeaseState.GRACE) {
+                    claim.state = LeaseState.ROLLING_BACK;
+                    back.add(renew(claim));
                 }
+            } else {
+                if (claim.state == LeaseState.GRACE) {
+                    claim.state = claim.before;
+                    if (claim.state == LeaseState.PENDING) {
+                        s.pending++;
+                    }
+                }
+                done.add(renew(claim));
             }
-            done.add(renew(claim));
+        }
+        if (!back.isEmpty()) {
+            emit(out, Event.Kind.ROLLBACK_REQUIRED, s, back, 0, List.of(), "reconciled");
         }
         out.leases = done;
         s.restarting = false;
@@ -802,6 +818,7 @@ public final class Kernel {
         ArrayList<Conflict> conflicts = new ArrayList<>();
         Verdict verdict = Verdict.GRANTED;
         HashSet<Request> ahead = new HashSet<>();
+        witness = null;
         for (int i = 0; i < triples.size(); i++) {
             Triple t = triples.get(i);
             if (!takesLease(t)) {
@@ -823,6 +840,7 @@ public final class Kernel {
                     conflicts.add(conflict(t, c));
                 }
                 verdict = verdict.worst(s.compareTo(c.session) < 0 ? Verdict.WAIT : Verdict.DIE);
+                witness = later(witness, c);
                 if (c.request != null) {
                     ahead.add(c.request);
                 }
@@ -879,49 +897,74 @@ public final class Kernel {
         return first == Long.MAX_VALUE ? 0 : Math.max(0, first - nowMs);
     }
 
-    /** Judges again whoever what went away may matter to (C42), until nothing goes away any more. */
-    private void settle(Outcome out) {
-        while (!freed.isEmpty()) {
-            if (waiters == 0) {
-                freed.clear();
-                return;
-            }
-            found.clear();
-            for (int i = 0; i < freed.size(); i++) {
-                Claim gone = freed.get(i);
-                index.collect(
-                        gone.session.space,
-                        gone.resource(),
-                        ConflictMatrix.conflictMask(gone.predicate),
-                        gone.session,
-                        Long.MAX_VALUE,
-                        LeaseIndex.QUEUED_ONLY,
-                        found);
-                if (gone.session.request != null) {
-                    gone.session.request.poorer = true;
-                    mark(gone.session.request);
-                }
-            }
-            freed.clear();
-            for (int i = 0; i < found.size(); i++) {
-                mark(found.get(i).request);
-            }
-            judged.sort(QUEUE_ORDER);
-            for (int i = 0; i < judged.size(); i++) {
-                Request r = judged.get(i);
-                r.marked = false;
-                if (r.session.request == r) {
-                    judgeAgain(r, out);
-                }
-            }
-            judged.clear();
+    /** The one of two things in the way of one manifest that came later, and so mostly goes later; a lease before whoever waits. */
+    private static Claim later(Claim a, Claim b) {
+        return a == null || b.request != null && (a.request == null || a.request.number < b.request.number) ? b : a;
+    }
+
+    private void watch(Request r, Claim claim) {
+        r.witness = claim.id;
+        r.previousWatcher = null;
+        r.nextWatcher = watched.put(claim.id, r);
+        if (r.nextWatcher != null) {
+            r.nextWatcher.previousWatcher = r;
+        }
+    }
+
+    private void unwatch(Request r) {
+        if (r.witness == 0) {
+            return;
+        }
+        if (r.nextWatcher != null) {
+            r.nextWatcher.previousWatcher = r.previousWatcher;
+        }
+        if (r.previousWatcher != null) {
+            r.previousWatcher.nextWatcher = r.nextWatcher;
+        } else if (r.nextWatcher != null) {
+            watched.put(r.witness, r.nextWatcher);
+        } else {
+            watched.remove(r.witness);
+        }
+        r.witness = 0;
+        r.nextWatcher = null;
+        r.previousWatcher = null;
+    }
+
+    /** {@code claim} goes away, and still has its number. */
+    private void free(Claim claim) {
+        Request next;
+        for (Request r = watched.remove(claim.id); r != null; r = next) {
+            next = r.nextWatcher;
+            r.witness = 0;
+            r.nextWatcher = null;
+            r.previousWatcher = null;
+            mark(r);
+        }
+        lost(claim.session);
+    }
+
+    /** A lease of the session no longer stands for what it waits for. */
+    private void lost(Session s) {
+        if (s.request != null) {
+            s.request.poorer = true;
+            mark(s.request);
         }
     }
 
     private void mark(Request r) {
         if (!r.marked) {
             r.marked = true;
-            judged.add(r);
+            toJudge.add(r);
+        }
+    }
+
+    /** Judges again whoever what went away may matter to (C42), until nothing goes away any more. */
+    private void settle(Outcome out) {
+        for (Request r = toJudge.poll(); r != null; r = toJudge.poll()) {
+            r.marked = false;
+            if (r.session.request == r) {
+                judgeAgain(r, out);
+            }
         }
     }
 
@@ -930,7 +973,8 @@ public final class Kernel {
         // without leases of its own whatever is in its way has been there, and is younger: one is enough to know that it still waits
         boolean thorough = r.poorer || s.leases > 0 || olderOvertake;
         r.poorer = false;
-        boolean waits = false;
+        unwatch(r);
+        Claim inTheWay = null;
         boolean dies = false;
         for (Claim claim : r.claims) {
             int mask = ConflictMatrix.conflictMask(claim.predicate);
@@ -944,19 +988,22 @@ public final class Kernel {
                 continue;
             }
             for (int i = 0; i < found.size(); i++) {
-                if (blocks(found.get(i), s)) {
-                    waits = true;
-                    dies |= s.compareTo(found.get(i).session) > 0;
+                Claim c = found.get(i);
+                if (blocks(c, s)) {
+                    inTheWay = later(inTheWay, c);
+                    dies |= s.compareTo(c.session) > 0;
                 }
             }
-            if (waits && !thorough) {
+            if (inTheWay != null && !thorough) {
                 break;
             }
         }
         found.clear();
         if (dies && rejudges) {
             dieWaiting(r, out);
-        } else if (!waits) {
+        } else if (inTheWay != null) {
+            watch(r, inTheWay);
+        } else {
             unqueue(r);
             for (Claim claim : r.claims) {
                 claim.request = null;
@@ -1135,6 +1182,7 @@ public final class Kernel {
         lastWaiter = r;
         waiters++;
         roll.add(r);
+        watch(r, witness);
         timers.schedule(r, nowMs + Math.min(c.waitMs(), Limits.MAX_WAIT_MS));
         out.request = number;
         emit(out, Event.Kind.WAITING, s, List.of(), number, out.conflicts, null);
@@ -1145,6 +1193,7 @@ public final class Kernel {
         r.session.request = null;
         timers.cancel(r);
         roll.remove(r);
+        unwatch(r);
         if (r.ahead == null) {
             firstWaiter = r.behind;
         } else {
@@ -1168,9 +1217,9 @@ public final class Kernel {
     private void dropRequest(Request r) {
         unqueue(r);
         for (Claim claim : r.claims) {
+            free(claim);
             index.remove(claim);
             claim.request = null;
-            freed.add(claim);
         }
     }
 
@@ -1274,15 +1323,15 @@ public final class Kernel {
         if (claim.state == LeaseState.PENDING) {
             s.pending--;
         }
+        if (waiters > 0) {
+            free(claim);
+        }
         timers.cancel(claim);
         s.remove(claim, roll);
         leases.remove(claim);
         index.remove(claim);
         if (s.leases == 0 && s.state().isTerminal()) {
             ended(s);
-        }
-        if (waiters > 0) {
-            freed.add(claim);
         }
     }
 
@@ -1446,13 +1495,9 @@ public final class Kernel {
                 out.refuse(Refusal.Code.BAD_PREDICATE, t + ": this kernel knows the five core predicates only");
                 return true;
             }
-            if (!options.schemes().contains(resource.scheme())) {
-                out.refuse(Refusal.Code.UNKNOWN_SCHEME, t + ": scheme must be one of " + options.schemes());
-                return true;
-            }
             // the index keeps what it reads a path into, and so is not shown one that is too long anyway
             boolean isPlain = resource.path().length() <= Limits.MAX_PATH_BYTES && index.isPlain(s.space, resource);
-            Refusal refusal = Canonical.check(resource, isPlain);
+            Refusal refusal = Canonical.check(resource, options.schemes(), isPlain);
             if (refusal != null) {
                 out.refusal = refusal;
                 return true;

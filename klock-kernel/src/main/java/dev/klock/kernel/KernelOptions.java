@@ -1,7 +1,10 @@
 package dev.klock.kernel;
 
+import dev.klock.resource.Resource;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What a kernel is told once, when it is made. Immutable; each {@code with} method returns a copy.
@@ -10,7 +13,7 @@ import java.util.Set;
  * @param hashSeed any number; one that nobody else knows keeps hash collisions out of the hands of those who choose paths
  * @param firstFencingToken the first lease's number, from 1 to {@link Limits#MAX_FIRST_FENCING_TOKEN}; one above the highest number any
  *     kernel before gave
- * @param schemes the schemes that are known (C16), upper case
+ * @param schemes the schemes that are known (C16), in any case or by their alias; some of those that {@link Resource#parse} knows
  * @param policy what may be asked for at all
  * @param renames whether RENAMES is known; without it the kernel is one of the five core predicates (C2)
  * @param leasesPerSession the most live leases of one session (K7-11)
@@ -30,12 +33,21 @@ public record KernelOptions(
         int submitsPerWindow,
         long quotaWindowMs,
         long lockDelayMs) {
-    /** Everything the documents name: KLIS-1's schemes, RS-6's types, and NATIVE (C49). */
+    /** Everything the documents name: KLIS-1's schemes, RS-6's types (DATABASE_TABLE is DB, C16), and NATIVE (C49). */
     public static final Set<String> SCHEMES =
-            Set.of("FILE", "URL", "PROCESS", "DB", "ENV", "NATIVE", "SYMBOL", "API_ENDPOINT", "DATABASE_TABLE", "CONFIG_KEY");
+            Set.of("FILE", "URL", "PROCESS", "DB", "ENV", "NATIVE", "SYMBOL", "API_ENDPOINT", "CONFIG_KEY");
 
+    /** @throws IllegalArgumentException for an unknown scheme, and for a number out of its range */
     public KernelOptions {
-        schemes = Set.copyOf(schemes);
+        HashSet<String> known = new HashSet<>();
+        for (String scheme : schemes) {
+            String canonical = Resource.canonicalScheme(scheme);
+            if (canonical == null) {
+                throw new IllegalArgumentException("unknown scheme " + scheme + "; known are " + new TreeSet<>(SCHEMES));
+            }
+            known.add(canonical);
+        }
+        schemes = Set.copyOf(known);
         if (firstFencingToken < 1 || firstFencingToken > Limits.MAX_FIRST_FENCING_TOKEN) {
             throw new IllegalArgumentException(
                     "first fencing token must be from 1 to " + Limits.MAX_FIRST_FENCING_TOKEN + ", not " + firstFencingToken);

@@ -185,7 +185,7 @@ final class LeaseIndex {
 
     private int readFrom;
     private boolean isInDir;
-    /** Whether no segment that was read is empty or begins with a dot. */
+    /** Whether no segment that was read is empty, begins with a dot, or holds anything but the printable characters of ASCII. */
     private boolean isPlain;
 
     private int depth;
@@ -339,12 +339,15 @@ final class LeaseIndex {
         int length = path.length();
         int i = from;
         int seen = 0;
+        // below zero once there was a character before the space or behind the tilde
+        int odd = 0;
         char c;
         long a = 0;
         int stop = Math.min(length, from + SHORT_NAME / 2);
         while (i < stop && (c = path.charAt(i)) != '/') {
             a = a << 8 | c;
             seen |= c;
+            odd |= c - ' ' | '~' - c;
             i++;
         }
         long b = 0;
@@ -353,6 +356,7 @@ final class LeaseIndex {
             while (i < stop && (c = path.charAt(i)) != '/') {
                 b = b << 8 | c;
                 seen |= c;
+                odd |= c - ' ' | '~' - c;
                 i++;
             }
         }
@@ -361,10 +365,11 @@ final class LeaseIndex {
             a = 0;
             for (i = from; i < length && (c = path.charAt(i)) != '/'; i++) {
                 a = a * factor + c;
+                odd |= c - ' ' | '~' - c;
             }
             b = 0;
         }
-        if (i == from || path.charAt(from) == '.') {
+        if (i == from || odd < 0 || path.charAt(from) == '.') {
             isPlain = false;
         }
         long m = (a + longSeed) * 0xD6E8FEB86659FD93L;
@@ -399,8 +404,8 @@ final class LeaseIndex {
     /**
      * Reads {@code path} as far as a walk needs it.
      *
-     * @return whether it is certain that no name in it is empty or begins with a dot, provided that this holds for every path that was
-     *     walked before
+     * @return whether it is certain that it is a canonical file if it begins with a slash, provided that every path that was walked
+     *     before is one
      */
     boolean isPlain(Space space, Resource resource) {
         String path = resource.path();

@@ -41,7 +41,7 @@ public record Refusal(Code code, String message) {
         BAD_SUBJECT,
         /** Not one of the configured schemes (C16). */
         UNKNOWN_SCHEME,
-        /** Relative or not canonical (K1-9, K1-14); the message holds the canonical form. */
+        /** Not what {@link dev.klock.resource.Resource#parse} makes of it: relative, or another spelling (K1-9, K1-14); the message says what is. */
         NOT_CANONICAL,
         /** A pattern where only an exact name is allowed (C18). */
         BAD_PATTERN,

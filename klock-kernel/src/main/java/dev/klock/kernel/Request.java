@@ -14,6 +14,11 @@ final class Request extends Timed {
 
     Request ahead;
     Request behind;
+    /** One of those that are in its way, by its number in the {@link Roll}; 0 while it is judged. */
+    int witness;
+    /** Neighbours among those with the same witness. */
+    Request previousWatcher;
+    Request nextWatcher;
     /** Set while it is on the list of those to be judged again. */
     boolean marked;
     /** Set while its session has lost leases that stood for triples of it: more may be in its way than before. */

@@ -6,6 +6,7 @@ import dev.klock.KlockSession;
 import dev.klock.ScopeViolationError;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.kernel.KernelOptions;
+import dev.klock.kernel.Limits;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.manifest.Line;
@@ -37,6 +38,9 @@ public final class LocalSessions implements Klock.Provider {
     /** How far a timestamp may run ahead of the clock, milliseconds. */
     static final long MAX_AHEAD_MS = 1_000;
 
+    /** What a number behind an id takes at most: a dash and ten digits. */
+    private static final int NUMBER_BYTES = 11;
+
     /** The most ids of manifests that are remembered. */
     static final int MAX_IDS = 1_000;
 
@@ -45,7 +49,8 @@ public final class LocalSessions implements Klock.Provider {
 
     private final EmbeddedKernel kernel;
     /**
-     * How many sessions had each id that manifests name, whichever was asked for last at the end. Beyond {@link #MAX_IDS} the first goes:
+     * The last number that was put behind each id that manifests name, and behind what is left of one that is too long for a number;
+     * whichever was asked for last is at the end. Beyond {@link #MAX_IDS} the first goes:
      * that id is free again once the kernel has forgotten its sessions, too.
      */
     private final Map<String, Integer> lastNumbers = new LinkedHashMap<>(16, 0.75f, true);
@@ -91,22 +96,46 @@ public final class LocalSessions implements Klock.Provider {
         return Math.max(nowMs, Math.min(lastMs + 1, nowMs + MAX_AHEAD_MS));
     }
 
-    /** The manifest's id if nobody had it, else with a number (C47). */
+    /** The manifest's id if nobody had it, else with a number (C47), and if need be shorter by as much. */
     private String freshId(String agentId, String wanted) {
         String base = wanted == null ? "session" : wanted;
-        boolean known = lastNumbers.containsKey(base);
-        int n = known ? lastNumbers.get(base) : 1;
-        String id = base;
-        if (known || isTaken(agentId, base)) {
-            do {
-                id = base + "-" + ++n;
-            } while (lastNumbers.containsKey(id) || isTaken(agentId, id));
+        if (!lastNumbers.containsKey(base) && !isTaken(agentId, base)) {
+            remember(base, 1);
+            return base;
         }
-        lastNumbers.put(base, n);
+        String stem = shortened(base, Limits.MAX_ID_BYTES - NUMBER_BYTES);
+        int n = lastNumbers.getOrDefault(stem, 1);
+        String id;
+        do {
+            id = stem + "-" + ++n;
+        } while (lastNumbers.containsKey(id) || isTaken(agentId, id));
+        if (!stem.equals(base)) {
+            remember(base, 1);
+        }
+        remember(stem, n);
+        return id;
+    }
+
+    private void remember(String id, int lastNumber) {
+        lastNumbers.put(id, lastNumber);
         if (lastNumbers.size() > MAX_IDS) {
             lastNumbers.remove(lastNumbers.keySet().iterator().next());
         }
-        return id;
+    }
+
+    /** As many of the first characters of {@code id} as take at most {@code maxBytes} bytes of UTF-8; no half characters. */
+    private static String shortened(String id, int maxBytes) {
+        int bytes = 0;
+        int end = 0;
+        while (end < id.length()) {
+            int c = id.codePointAt(end);
+            bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+            if (bytes > maxBytes) {
+                break;
+            }
+            end += Character.charCount(c);
+        }
+        return id.substring(0, end);
     }
 
     /** Whether it is another id with a number behind it, or one that the kernel knows still. */

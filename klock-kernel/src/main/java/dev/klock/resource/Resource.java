@@ -32,12 +32,15 @@ public final class Resource implements Comparable<Resource> {
         this.form = Objects.requireNonNull(form);
     }
 
-    /** A resource from parts that are already canonical. {@code scheme} is upper case. */
+    /**
+     * A resource from parts that are canonical already, as {@link #parse} leaves them; {@code scheme} is upper case. Nothing is looked at
+     * here: the kernel refuses to lease what {@link #parse} would refuse or write differently.
+     */
     public static Resource of(String scheme, String path, Form form) {
         return new Resource(scheme, path, form);
     }
 
-    /** The file {@code path}, canonical and absolute. */
+    /** The file {@code path}, which is canonical and absolute already; like {@link #of}. */
     public static Resource file(String path) {
         return new Resource("FILE", path, Form.EXACT);
     }

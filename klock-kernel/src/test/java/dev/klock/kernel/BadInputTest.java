@@ -84,7 +84,10 @@ class BadInputTest {
         for (boolean dry : new boolean[] {false, true}) {
             add(list, Refusal.Code.BAD_PREDICATE, dry, triple(Predicate.RENAMES, Resource.file("/z")));
             add(list, Refusal.Code.UNKNOWN_SCHEME, dry, triple(Predicate.CONSUMES, Resource.of("GOPHER", "z", Resource.Form.EXACT)));
-            add(list, Refusal.Code.UNKNOWN_SCHEME, dry, triple(Predicate.CONSUMES, Resource.of("file", "/z", Resource.Form.EXACT)));
+            add(list, Refusal.Code.UNKNOWN_SCHEME, dry, triple(Predicate.CONSUMES, Resource.of("A\nB", "z", Resource.Form.EXACT)));
+            add(list, Refusal.Code.NOT_CANONICAL, dry, triple(Predicate.CONSUMES, Resource.of("file", "/z", Resource.Form.EXACT)));
+            add(list, Refusal.Code.NOT_CANONICAL, dry, triple(Predicate.CONSUMES, Resource.of("DB", "a\nb", Resource.Form.EXACT)));
+            add(list, Refusal.Code.BAD_PATTERN, dry, triple(Predicate.CONSUMES, Resource.of("DB", "a\nb", Resource.Form.CHILDREN)));
             add(list, Refusal.Code.BAD_PATTERN, dry, triple(Predicate.CONSUMES, Resource.of("URL", "https://h", Resource.Form.CHILDREN)));
             add(list, Refusal.Code.BAD_PATTERN, dry, triple(Predicate.CONSUMES, Resource.of("ENV", "X", Resource.Form.SUBTREE)));
             add(list, Refusal.Code.NOT_CANONICAL, dry, triple(Predicate.CONSUMES, Resource.file("z")));

@@ -109,13 +109,14 @@ class ConflictMatrixTest {
 
     @Test
     @Tag("RS-6")
+    @Tag("C16")
     void triple_eachResourceType_hasItsKey() {
         for (String scheme : List.of("FILE", "SYMBOL", "API_ENDPOINT", "DATABASE_TABLE", "CONFIG_KEY")) {
             Worlds w = new Worlds();
             SessionKey a = w.session("a", 1);
             SessionKey b = w.session("b", 2);
-            Resource r = Resource.of(scheme, scheme.equals("FILE") ? "/x" : "x.y", Resource.Form.EXACT);
-            assertThat(r.toString()).isEqualTo(scheme + ":" + r.path());
+            Resource r = Resource.parse(scheme, scheme.equals("FILE") ? "/x" : "x.y");
+            assertThat(r.toString()).isEqualTo((scheme.equals("DATABASE_TABLE") ? "DB" : scheme) + ":" + r.path());
             w.kernel.apply(Command.Submit.of(a, List.of(Triple.of(Predicate.MUTATES, r))), 0);
             assertThat(w.kernel.apply(Command.Submit.of(b, List.of(Triple.of(Predicate.MUTATES, r))), 0).verdict()).isEqualTo(Verdict.DIE);
         }

@@ -301,6 +301,46 @@ class EdgesTest {
         assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
     }
 
+    /** Neither the one that was dead before its restart nor the one that died in its grace. */
+    @Test
+    @Tag("K7-5")
+    @Tag("K3-12")
+    @Tag("C45")
+    void reconcile_leaseThatIsToBeRolledBack_isNotValidButBlocksUntilThatIsDone() {
+        for (boolean diesInItsGrace : new boolean[] {false, true}) {
+            Worlds world = new Worlds();
+            SessionKey a = world.rollingBack("a", 5);
+            Lease lease = world.submitFor(a, 1000, "MUTATES /d").leases().get(0);
+            long[] token = Worlds.tokens(lease);
+            if (diesInItsGrace) {
+                world.apply(new Command.AnnounceRestart(a));
+                assertThat(Worlds.kinds(world.at(1000))).containsExactly(Event.Kind.LEASE_IN_GRACE);
+            }
+            world.submit(world.session("older", 1), "MUTATES /e");
+            assertThat(Worlds.kinds(world.submit(a, "MUTATES /e"))).contains(Event.Kind.DIED, Event.Kind.ROLLBACK_REQUIRED);
+            if (!diesInItsGrace) {
+                Outcome early = world.apply(new Command.Reconcile(a, token));
+                assertThat(early.leases()).as("nothing that is valid").isEmpty();
+                assertThat(early.rejections()).extracting(r -> r.refusal().code()).containsExactly(Refusal.Code.LEASE_GONE);
+                assertThat(early.events()).isEmpty();
+                assertThat(world.kernel.lease(token[0]).expiresAtMs()).as("and nothing is renewed").isEqualTo(1000);
+                world.apply(new Command.AnnounceRestart(a));
+                world.at(1000);
+            }
+            assertThat(world.kernel.lease(token[0]).state()).isEqualTo(LeaseState.GRACE);
+            world.now = 9000;
+            Outcome out = world.apply(new Command.Reconcile(a, token));
+            assertThat(out.leases()).as("nothing that is valid").isEmpty();
+            assertThat(out.rejections()).extracting(r -> r.refusal().code()).containsExactly(Refusal.Code.LEASE_GONE);
+            assertThat(Worlds.kinds(out)).containsExactly(Event.Kind.ROLLBACK_REQUIRED);
+            assertThat(Worlds.event(out, Event.Kind.ROLLBACK_REQUIRED).leases()).extracting(Lease::state).containsExactly(LeaseState.ROLLING_BACK);
+            assertThat(world.kernel.lease(token[0]).expiresAtMs()).isEqualTo(10_000);
+            assertThat(world.submit(world.session("younger", 9), "MUTATES /d").verdict()).isEqualTo(Verdict.DIE);
+            assertThat(Worlds.kinds(world.apply(new Command.RolledBack(a)))).containsExactly(Event.Kind.LEASE_FREED);
+            assertThat(world.submit(SessionKey.of("younger", "s"), "MUTATES /d").verdict()).isEqualTo(Verdict.GRANTED);
+        }
+    }
+
     @Test
     @Tag("K7-5")
     void reconcile_ofNone_endsAllThatAreInTheirGraceAndTheSession() {

@@ -187,8 +187,9 @@ class KernelModelTest {
                 out = kernel.apply(new Command.AnnounceRestart(key), now);
             } else if (kind < 93) {
                 trace.add(now + " " + name + " reconciles " + token);
-                naive.reconcile(name, token);
+                boolean valid = naive.reconcile(name, token);
                 out = kernel.apply(new Command.Reconcile(key, new long[] {token}), now);
+                assertThat(!out.leases().isEmpty()).as(() -> String.join("\n", trace)).isEqualTo(valid);
                 carriedOut = true;
             } else if (kind < 94) {
                 trace.add(now + " " + name + " pause");

@@ -144,7 +144,8 @@ class ManifestRulesTest {
     void submit_pathNotCanonical_isRefusedWithTheCanonicalForm(String path, String canonical) {
         Outcome out = w.apply(Command.Submit.of(a, List.of(Triple.of(Predicate.CONSUMES, Resource.file(path)))));
         assertThat(out.refusal().code()).isEqualTo(Refusal.Code.NOT_CANONICAL);
-        assertThat(out.refusal().message()).endsWith("write FILE:" + canonical);
+        // for what ends in a slash, the subtree is named too
+        assertThat(out.refusal().message()).matches("'FILE:.*' is not canonical; write FILE:" + canonical + "(, or FILE:.*/\\*\\* for all below)?");
     }
 
     @Test
@@ -242,7 +243,9 @@ class ManifestRulesTest {
 
     @Test
     void submit_namesThatLookAlike_areDifferentThings() {
-        String[] paths = {"x", "/x", "x/", "x//", "https://h", "https://h/", "https:/h"};
+        String[] paths = {
+            "https://h/x", "https://h/x/", "https://h/x//", "https://h//x", "https://h/", "https://h//", "https://h:444/", "http://h/", "tcp://h:1"
+        };
         for (int i = 0; i < paths.length; i++) {
             SessionKey key = w.session("agent" + i, i);
             Resource url = Resource.of("URL", paths[i], Resource.Form.EXACT);

@@ -23,6 +23,7 @@ final class MutantRun {
             LockDelayTest.class,
             OverviewTest.class,
             BadInputTest.class,
+            OneKeyTest.class,
             ValuesTest.class,
             HashSeedTest.class,
             EdgesTest.class,

@@ -536,14 +536,20 @@ final class NaiveKernel {
         return true;
     }
 
-    void reconcile(String name, long token) {
+    /** Whether the lease is still valid. */
+    boolean reconcile(String name, long token) {
         S s = sessions.get(name);
         L l = own(name, token);
+        boolean valid = false;
         if (l != null && l.state != LeaseState.LOCK_DELAY) {
-            if (l.state == LeaseState.GRACE) {
+            boolean inGrace = l.state == LeaseState.GRACE;
+            if (inGrace) {
                 l.state = l.before;
             }
-            l.expires = now + l.ttl;
+            valid = l.state != LeaseState.ROLLING_BACK;
+            if (valid || inGrace) {
+                l.expires = now + l.ttl;
+            }
         }
         s.restarting = false;
         boolean lost = false;
@@ -557,6 +563,7 @@ final class NaiveKernel {
             afterLoss(s);
         }
         settle();
+        return valid;
     }
 
     boolean withdraw(String name) {

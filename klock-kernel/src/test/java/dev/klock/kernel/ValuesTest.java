@@ -92,6 +92,9 @@ class ValuesTest {
         assertThat(standard.withKernelId("k").withKernelId(standard.kernelId())).isEqualTo(standard);
         assertThat(standard.withSchemes(Set.of("FILE")).schemes()).containsExactly("FILE");
         assertThat(standard.withSchemes(Set.of("FILE")).withSchemes(KernelOptions.SCHEMES)).isEqualTo(standard);
+        assertThat(standard.withSchemes(Set.of("DATABASE_TABLE", "url")).schemes()).as("by their one name (C16)").containsExactlyInAnyOrder("DB", "URL");
+        assertThatThrownBy(() -> standard.withSchemes(Set.of("FILE", "GOPHER")))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("GOPHER").hasMessageContaining("DB, ENV");
         assertThat(standard.withLockDelayMs(Limits.MAX_LOCK_DELAY_MS).lockDelayMs()).isEqualTo(Limits.MAX_LOCK_DELAY_MS);
     }
 

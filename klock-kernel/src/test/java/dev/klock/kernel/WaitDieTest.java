@@ -1,7 +1,9 @@
 package dev.klock.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -307,5 +309,61 @@ class WaitDieTest {
         assertThat(Verdict.values()).containsExactly(Verdict.GRANTED, Verdict.WAIT, Verdict.PAUSED, Verdict.DIE);
         assertThat(Verdict.WAIT.worst(Verdict.DIE)).isEqualTo(Verdict.DIE);
         assertThat(Verdict.DIE.worst(Verdict.GRANTED)).isEqualTo(Verdict.DIE);
+    }
+
+    /** Judging all three thousand again at each of three thousand releases would take minutes. */
+    @Test
+    @Tag("C42")
+    @Tag("K4-12")
+    void release_thousandsWaitForOneThing_handsItFromOneToTheNextInNoTime() {
+        int waiting = 3000;
+        SessionKey[] keys = new SessionKey[waiting + 1];
+        for (int i = 0; i <= waiting; i++) {
+            keys[i] = w.session("agent" + i, 10_000 - i);
+            Outcome out = w.apply(new Command.Submit(keys[i], Worlds.triples("MUTATES /d"), Limits.MAX_TTL_MS, Limits.MAX_WAIT_MS, false));
+            assertThat(out.verdict()).isEqualTo(i == 0 ? Verdict.GRANTED : Verdict.WAIT);
+        }
+        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
+            for (int i = 0; i < waiting; i++) {
+                Outcome out = w.release(keys[i]);
+                assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(keys[i + 1]);
+                assertThat(w.kernel.waiterCount()).isEqualTo(waiting - 1 - i);
+            }
+        });
+    }
+
+    /** A lease that is given back, one that runs out, and a manifest that is taken back out of the queue, in each order. */
+    @Test
+    @Tag("C42")
+    @Tag("K4-10")
+    void waiter_whatIsInItsWayGoesOneByOne_isGrantedWithTheLastAndNotBefore() {
+        int[][] orders = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+        for (int[] order : orders) {
+            for (String[] asked : new String[][] {{"MUTATES /d/**"}, {"MUTATES /d/*"}, {"MUTATES /d/0", "DELETES /d/1", "RENAMES /d/2", "CONSUMES /f"}}) {
+                Worlds world = new Worlds();
+                SessionKey gives = world.session("gives", 9);
+                SessionKey runsOut = world.session("runs out", 8);
+                SessionKey elsewhere = world.session("elsewhere", 7);
+                SessionKey queued = world.session("queued", 6);
+                SessionKey one = world.session("one", 5);
+                world.submitFor(gives, Limits.MAX_TTL_MS, "CONSUMES /d/0");
+                world.submitFor(runsOut, 1000, "CONSUMES /d/1");
+                world.submitFor(elsewhere, Limits.MAX_TTL_MS, "MUTATES /e");
+                assertThat(world.submit(queued, "MUTATES /e", "CONSUMES /d/2").verdict()).isEqualTo(Verdict.WAIT);
+                assertThat(world.submit(one, asked).verdict()).isEqualTo(Verdict.WAIT);
+                for (int gone : order) {
+                    assertThat(world.kernel.queue()).contains(one);
+                    if (gone == 0) {
+                        world.release(gives);
+                    } else if (gone == 1) {
+                        world.at(1000);
+                    } else {
+                        world.apply(new Command.Withdraw(queued));
+                    }
+                }
+                assertThat(world.kernel.queue()).as("%s", List.of(asked)).isEmpty();
+                assertThat(world.state(one)).isEqualTo(LifeCycle.EXECUTING);
+            }
+        }
     }
 }

@@ -3,7 +3,9 @@ package dev.klock.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.klock.KlockSession;
+import dev.klock.kernel.Limits;
 import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -111,5 +113,37 @@ class LocalSessionsTest {
             ids.add(open("a" + ids.size(), wanted));
         }
         assertThat(ids).doesNotHaveDuplicates().startsWith("s", "s-2", "s-2-2").contains("s-1", "s-02", "-2", "t", "t-3", "session", "session-2", "session-2-2");
+    }
+
+    @Test
+    @Tag("C47")
+    void open_idThatLeavesNoRoomForANumber_isShortenedByWholeCharacters() throws Exception {
+        // 256 bytes each; in those the room for a number ends within a character
+        for (String wanted : new String[] {"a".repeat(256), "\u00e9".repeat(128), "b" + "\u4e2d".repeat(85), "\ud83d\ude00".repeat(64), "c".repeat(246)}) {
+            Set<String> ids = new HashSet<>();
+            for (int i = 0; i < 12; i++) {
+                String id = open("a", wanted);
+                assertThat(id.getBytes(StandardCharsets.UTF_8).length).isLessThanOrEqualTo(Limits.MAX_ID_BYTES);
+                assertThat(new String(id.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)).as("whole characters").isEqualTo(id);
+                assertThat(i == 0 ? wanted : wanted + "-" + (i + 1)).startsWith(i == 0 ? id : id.substring(0, id.lastIndexOf('-')));
+                ids.add(id);
+            }
+            assertThat(ids).as("one each").hasSize(12);
+        }
+    }
+
+    @Test
+    @Tag("C47")
+    void open_idsThatAreOneWhenShortened_areNeverGivenTwice() throws Exception {
+        String stem = "s".repeat(250);
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            for (String end : new String[] {"000001", "000002", "", "-2"}) {
+                ids.add(open("a" + ids.size(), stem + end));
+            }
+            // what they were shortened to, with a number
+            ids.add(open("a" + ids.size(), ids.get(ids.size() - 1)));
+        }
+        assertThat(ids).doesNotHaveDuplicates().allMatch(id -> id.length() <= Limits.MAX_ID_BYTES);
     }
 }

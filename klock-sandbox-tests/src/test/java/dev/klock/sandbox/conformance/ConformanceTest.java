@@ -1,6 +1,7 @@
 package dev.klock.sandbox.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
 import java.io.IOException;
@@ -36,9 +37,16 @@ class ConformanceTest {
     private static final Set<String> NOT_BINDING =
             Set.of("definition", "non-goal", "informative", "condition", "choice", "example");
 
-    /** A tag of a rule, or the method that the tags before it belong to. */
-    private static final Pattern TAG_OR_METHOD = Pattern.compile(
-            "@(?:[\\w.]+\\.)?Tag\\(\\s*\"((?:K|RS-)[^\"]*)\"\\s*\\)|^    (?:(?:public|protected|private|static|final)\\s+)*void\\s+(\\w+)\\s*\\(",
+    /**
+     * A rule's tag; an annotation that makes a test; a type; or a method or field, which counts only as the first after one of the first
+     * two.
+     */
+    private static final Pattern MARK = Pattern.compile(
+            "@(?:[\\w.]+\\.)?Tag\\(\\s*\"(?<tag>(?:K|RS-)[^\"]*)\"\\s*\\)"
+                    + "|(?:^[ \\t]*|(?<=\\))[ \\t]+)@(?:[\\w.]+\\.)?(?<test>Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property|Example|ArchTest)\\b"
+                    + "|^(?<indent> *)(?:(?:public|protected|private|static|final|abstract|sealed)\\s+)*(?:class|interface|record|enum)\\s+(?<type>\\w+)"
+                    + "|(?:^ +|(?<=@Test ))(?:@\\w+\\s+)*(?:(?:public|protected|private|static|final|synchronized)\\s+)*(?:<[^>]*>\\s+)?(?!new\\b|return\\b|throw\\b|else\\b)"
+                    + "[\\w.]+(?:<[\\w.<>?,\\[\\] ]*>)?(?:\\[\\])*\\s+(?<member>\\w+)\\s*[(=]",
             Pattern.MULTILINE);
 
     private record Rule(String id, String level, String text, String owner) {}
@@ -110,20 +118,78 @@ class ConformanceTest {
     }
 
     private static void collect(Path file, Map<String, SortedSet<String>> proofs) throws IOException {
-        String name = file.getFileName().toString().replace(".java", "");
+        collect(file.getFileName().toString().replace(".java", ""), Files.readString(file), proofs);
+    }
+
+    /** A tag counts for the test that it stands on; on a class, for the class, which then has a test. Nothing else may have one. */
+    private static void collect(String file, String source, Map<String, SortedSet<String>> proofs) {
         List<String> tags = new ArrayList<>();
-        Matcher m = TAG_OR_METHOD.matcher(Files.readString(file));
+        List<String> ofClasses = new ArrayList<>();
+        boolean isTest = false;
+        int tests = 0;
+        Matcher m = MARK.matcher(source);
         while (m.find()) {
-            if (m.group(1) != null) {
-                tags.add(m.group(1));
-            } else {
-                for (String tag : tags) {
-                    proofs.computeIfAbsent(tag, t -> new TreeSet<>()).add(name + "." + m.group(2));
-                }
+            if (m.group("tag") != null) {
+                tags.add(m.group("tag"));
+            } else if (m.group("test") != null) {
+                isTest = true;
+            } else if (m.group("type") != null) {
+                String name = m.group("indent").isEmpty() ? file : file + "." + m.group("type");
+                tags.forEach(tag -> add(proofs, tag, name));
+                ofClasses.addAll(tags);
                 tags.clear();
+            } else if (isTest || !tags.isEmpty()) {
+                String name = file + "." + m.group("member");
+                assertThat(isTest).as("%s has tags %s and is no test", name, tags).isTrue();
+                tests++;
+                tags.forEach(tag -> add(proofs, tag, name));
+                tags.clear();
+                isTest = false;
             }
         }
-        assertThat(tags).as("tags in %s that stand before no method", file).isEmpty();
+        assertThat(tags).as("tags in %s that stand before nothing", file).isEmpty();
+        assertThat(ofClasses.isEmpty() || tests > 0).as("%s has tags %s and no test", file, ofClasses).isTrue();
+    }
+
+    private static void add(Map<String, SortedSet<String>> proofs, String tag, String test) {
+        proofs.computeIfAbsent(tag, t -> new TreeSet<>()).add(test);
+    }
+
+    @Test
+    void tags_onTestsOfEachKindAndOnClasses_countForThoseAndNotForTheirHelpers() {
+        String q = "\"";
+        String source = String.join("\n",
+                "@Tag(T1)", "class Some {",
+                "    private static byte[] helper(int a) {", "        return other(a);", "    }", "",
+                "    @Tag(T2)", "    @TestFactory", "    Stream<DynamicTest> factory() {", "        Map<String, String> x = new HashMap<>();",
+                "        return stream(x);", "    }", "",
+                "    @ParameterizedTest", "    @CsvSource({", "        " + q + "a b(c),d" + q, "    })", "    @Tag(T3)", "    void many(String a) {", "    }", "",
+                "    @net.jqwik.api.Property(tries = 5)", "    @net.jqwik.api.Tag(T4)", "    boolean property(@ForAll int a) {", "        int b = 0;", "    }",
+                "", "    @Tag(T5) @Test void short_one() {}", "", "    @ArchTest", "    @Tag(T6)", "    static final ArchRule rule = classes();", "",
+                "    @Tag(T7)", "    static class Inner {", "        @RepeatedTest(3)", "        @Tag(T8)", "        void inner() {", "            int c = 1;",
+                "        }", "    }", "", "    void after() {", "    }", "}");
+        for (int i = 1; i <= 8; i++) {
+            source = source.replace("(T" + i + ")", "(" + q + "K" + "9-" + i + q + ")");
+        }
+        Map<String, SortedSet<String>> proofs = new TreeMap<>();
+        collect("Some", source, proofs);
+        Map<String, SortedSet<String>> right = new TreeMap<>();
+        String[] names = {"Some", "Some.factory", "Some.many", "Some.property", "Some.short_one", "Some.rule", "Some.Inner", "Some.inner"};
+        for (int i = 0; i < names.length; i++) {
+            right.put("K9-" + (i + 1), new TreeSet<>(Set.of(names[i])));
+        }
+        assertThat(proofs).isEqualTo(right);
+    }
+
+    @Test
+    void tags_onWhatIsNoTest_areRefused() {
+        String tag = "@Tag(\"" + "K9-1\")\n";
+        for (String source : new String[] {
+            "class Some {\n    " + tag + "    void helper() {}\n    @Test\n    void test() {}\n}", tag + "class Some {\n    void helper() {}\n}",
+            "class Some {\n    @Test\n    void test() {}\n    " + tag + "}"
+        }) {
+            assertThatThrownBy(() -> collect("Some", source, new TreeMap<>())).as(source).isInstanceOf(AssertionError.class);
+        }
     }
 
     private static String page(Map<String, Rule> rules, Map<String, SortedSet<String>> proofs) {
@@ -147,7 +213,7 @@ class ConformanceTest {
         }
         return "# Conformance\n\n"
                 + "Each rule of the protocol and the tests that prove it. Made from the tests' tags by `ConformanceTest`; do not edit.\n"
-                + "Write it anew with\n\n    " + REGENERATE + "\n\n"
+                + "A class's name alone stands for all its tests. Write it anew with\n\n    " + REGENERATE + "\n\n"
                 + rules.size() + " rules: " + proven + " proven, " + later + " later, " + (rules.size() - proven - later)
                 + " that do not bind.\n\n"
                 + "| id | level | rule | status | tests |\n|---|---|---|---|---|\n"
