@@ -144,6 +144,11 @@ final class Rollback {
             write(p, true);
         }
         settle();
+        if (backups.begun) {
+            // before the times of the directories that they are in
+            removeLeftovers();
+        }
+        backups.begun = true;
         for (int i = plans.size() - 1; i >= 0; i--) {
             finishDirectory(plans.get(i));
         }
@@ -906,10 +911,6 @@ final class Rollback {
             aside.ofFailed(p);
             stillMapped(p);
         }
-        if (backups.begun) {
-            removeLeftovers();
-        }
-        backups.begun = true;
         for (Name directory : changed) {
             if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || known.blocked(directory) != null) {
                 continue;

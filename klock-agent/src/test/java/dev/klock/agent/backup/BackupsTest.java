@@ -966,6 +966,41 @@ class BackupsTest {
         assertThat(b).hasContent("before");
     }
 
+    /** A rollback that ends when its files are written beside their places. */
+    private void rollbackKilled() {
+        assertThatThrownBy(() -> backups.rollback(new Undo(null, false, false, (done, all) -> {
+            if (done == all) {
+                throw new IllegalStateException("killed");
+            }
+        }))).hasMessage("killed");
+    }
+
+    @Test
+    @Tag("C45")
+    void rollback_thatFindsWhatAKilledOneLeftBesideALinkThatIsBack_putsTheDirectorysTimesBack() throws IOException {
+        Path link = Files.createSymbolicLink(out.resolve("a"), Path.of("nowhere"));
+        Path file = file("b", "before");
+        age(file);
+        age(out);
+        Map<String, String> before = TreeListing.of(out);
+        work.delete(link);
+        work.write(file, "changed");
+        rollbackKilled();
+        String besideFile;
+        try (Stream<Path> list = Files.list(out)) {
+            besideFile = list.map(p -> p.getFileName().toString()).filter(name -> name.startsWith(".klock-restore-")).findFirst().orElseThrow();
+        }
+        int last = besideFile.lastIndexOf('-') + 1;
+        // killed when the link had its name, and its temporary one still
+        Files.createLink(out.resolve(besideFile.substring(0, last) + (Integer.parseInt(besideFile.substring(last)) - 1)), link);
+
+        crash();
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(TreeListing.of(out)).as(report.toString()).isEqualTo(before);
+    }
+
     @Test
     @Tag("C45")
     void rollbackAfterACrash_inTheMiddleOfAWrite_restoresAndKeepsWhatWasThere() throws IOException {
