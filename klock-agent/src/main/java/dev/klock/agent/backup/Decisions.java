@@ -109,7 +109,9 @@ final class Decisions {
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
             p.detail = again ? null : e.outcome.detail();
             p.aside = again ? null : e.outcome.aside();
-            p.times = e.timesDue && !rolledBack && now.kind == FileState.DIRECTORY;
+            // what is in a directory that is back may not be on record, and is put back once more
+            boolean unfinished = e.timesDue || crashed && e.outcome.outcome() == Outcome.RESTORED;
+            p.times = unfinished && !rolledBack && now.kind == FileState.DIRECTORY;
             return;
         }
         if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {
