@@ -97,7 +97,7 @@ final class Rollback {
                 list.add(e.outcome);
             }
         }
-        return new RollbackReport(list, 0, recorded);
+        return new RollbackReport(list, 0, recorded, backups.damage);
     }
 
     RollbackReport run() {
@@ -167,7 +167,7 @@ final class Rollback {
                 list.add(new RollbackReport.Entry(p.e.name.bytes, outcome, p.detail, p.aside));
             }
         }
-        return new RollbackReport(list, 0, false);
+        return new RollbackReport(list, 0, false, backups.damage);
     }
 
     /** Makes the decisions durable: a path half put back must not look like somebody else's work to the next run. */
@@ -955,7 +955,7 @@ final class Rollback {
                 }
             }
         }
-        return new RollbackReport(list, verified, recorded);
+        return new RollbackReport(list, verified, recorded, backups.damage);
     }
 
     /** What an earlier run had written beside its place when it was killed; its names are ours alone. */
