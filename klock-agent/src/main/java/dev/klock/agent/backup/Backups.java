@@ -330,11 +330,32 @@ public final class Backups implements Closeable {
 
     /** {@link #image(byte[])} where the clock has just been read: {@code nowNs} is a {@link System#nanoTime()}. */
     public boolean image(byte[] path, long nowNs) throws IOException {
+        return settle(begin(path, nowNs), null);
+    }
+
+    /**
+     * {@link #image(byte[], long)} of both sides of a rename or hard link, which wait for one fdatasync (C31). Each is followed by a
+     * {@link #left} of its own; if this throws, neither has begun.
+     */
+    public boolean image(byte[] path, byte[] other, long nowNs) throws IOException {
+        Entry e = begin(path, nowNs);
+        Entry second;
+        try {
+            second = begin(other, nowNs);
+        } catch (IOException | RuntimeException failed) {
+            giveUp(e);
+            throw failed;
+        }
+        return settle(e, second);
+    }
+
+    /** Takes the image of a path that is about to be changed, if it is the first time. Null for what no kernel can have as a name. */
+    private Entry begin(byte[] path, long nowNs) throws IOException {
         Entry e = recent(path);
         if (e == null) {
             Name name = Name.of(path);
             if (name == null) {
-                return false;
+                return null;
             }
             e = known.entry(name);
             recent[System.identityHashCode(path) & RECENT - 1] = new Recent(path, e);
@@ -344,25 +365,56 @@ public final class Backups implements Closeable {
             e.overlapped |= e.users > 0;
             e.users++;
         }
-        try {
-            boolean waited = false;
-            for (int attempt = 1; e.recordEnd > pack.durable(); attempt++) {
-                waited = true;
-                pack.sync(e.recordEnd);
-                synchronized (e) {
-                    if (attempt == READ_ATTEMPTS || e.users > 1 || e.overlapped || !changedSinceImaged(e)) {
-                        return true;
-                    }
-                    e.superseded();
-                    take(e, Entry.TOUCHED);
-                }
-            }
-            return waited;
-        } catch (IOException failed) {
+        return e;
+    }
+
+    private static void giveUp(Entry e) {
+        if (e != null) {
             synchronized (e) {
                 e.users--;
             }
+        }
+    }
+
+    /** Waits until the images of both, of which each may be null, are durable, and true. Answers whether it had to. */
+    private boolean settle(Entry e, Entry other) throws IOException {
+        boolean waited = false;
+        try {
+            for (int attempt = 1; ; attempt++) {
+                long due = due(e);
+                long otherDue = due(other);
+                if (due == 0 && otherDue == 0) {
+                    return waited;
+                }
+                waited = true;
+                pack.sync(Math.max(due, otherDue));
+                boolean again = due > 0 && takenAgain(e, attempt);
+                again |= otherDue > 0 && takenAgain(other, attempt);
+                if (!again) {
+                    return true;
+                }
+            }
+        } catch (IOException | RuntimeException failed) {
+            giveUp(e);
+            giveUp(other);
             throw failed;
+        }
+    }
+
+    /** Up to where the pack has to be durable for this image; 0 if it is. */
+    private long due(Entry e) {
+        return e != null && e.recordEnd > pack.durable() ? e.recordEnd : 0;
+    }
+
+    /** Whether others changed e while its image was made durable, so that it was taken once more. */
+    private boolean takenAgain(Entry e, int attempt) throws IOException {
+        synchronized (e) {
+            if (attempt == READ_ATTEMPTS || e.users > 1 || e.overlapped || !changedSinceImaged(e)) {
+                return false;
+            }
+            e.superseded();
+            take(e, Entry.TOUCHED);
+            return true;
         }
     }
 
