@@ -60,6 +60,11 @@ final class Images implements PreImages {
     }
 
     @Override
+    public boolean before(byte[] path, byte[] other, long nowNs) throws IOException {
+        return backups.image(path, other, nowNs);
+    }
+
+    @Override
     public void mapped(byte[] path) throws IOException {
         backups.mapped(path);
     }

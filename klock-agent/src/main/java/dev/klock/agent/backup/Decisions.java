@@ -109,7 +109,13 @@ final class Decisions {
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
             p.detail = again ? null : e.outcome.detail();
             p.aside = again ? null : e.outcome.aside();
-            p.times = e.timesDue && !rolledBack && now.kind == FileState.DIRECTORY;
+            if (asImaged && !kept && image.nlink > 1 && now.kind == FileState.FILE) {
+                // its other names, which may not be on record, join it where it is now
+                groups.putIfAbsent(image.ino, e.name);
+            }
+            // what is in a directory that is back may not be on record, and is put back once more
+            boolean unfinished = e.timesDue || crashed && e.outcome.outcome() == Outcome.RESTORED;
+            p.times = unfinished && !rolledBack && now.kind == FileState.DIRECTORY;
             return;
         }
         if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {

@@ -30,6 +30,12 @@ final class Replay implements Pack.Reader {
                 backups.startedMs = in.getLong();
                 backups.restoredAfterCrash = in.get() != 0;
                 break;
+            case Backups.HOME:
+                backups.recordedHome = path(in);
+                break;
+            case Backups.DAMAGE:
+                backups.damage = new String(path(in), StandardCharsets.UTF_8);
+                break;
             case Backups.SCOPE:
                 backups.addScope(path(in));
                 break;

@@ -541,10 +541,10 @@ final class Judge {
         mark(work, f);
         if (directory) {
             imageTree(f, from);
+            image(f, to);
         } else {
-            image(f, from);
+            images(f, from, to);
         }
-        image(f, to);
     }
 
     private void link(Work work, Frame f, Target existing, Target name, String requestedExisting, String requestedName) {
@@ -565,8 +565,7 @@ final class Judge {
             return;
         }
         mark(work, f);
-        image(f, existing);
-        image(f, name);
+        images(f, existing, name);
     }
 
     private void requireTarget(Work work, int op, Target to, boolean absent, String requested) {
@@ -786,6 +785,18 @@ final class Judge {
             held(f, target);
         } catch (IOException e) {
             unsaved(f, target, predicateOf(f, target), e);
+        }
+    }
+
+    private void images(Frame f, Target a, Target b) {
+        try {
+            f.waited |= images.before(a.bytes(), b.bytes(), f.nowNs == 0 ? System.nanoTime() : f.nowNs);
+            held(f, a);
+            held(f, b);
+        } catch (IOException oneOfThem) {
+            // which of them it was has to be told, and the other one's image is kept where the change goes on all the same
+            image(f, a);
+            image(f, b);
         }
     }
 
