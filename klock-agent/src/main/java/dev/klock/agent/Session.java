@@ -30,6 +30,7 @@ import dev.klock.manifest.Scope;
 import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -278,7 +279,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (mode.denies() || unsavedSaid.compareAndSet(false, true)) {
             Stderr.error("the image of " + access.resource() + " could not be made before it changes: "
                     + (cause instanceof AccessDeniedException ? "permission denied" : cause.getMessage())
-                    + (mode.denies() ? "; the change is refused" : "; it cannot be undone (said once: others may follow)"));
+                    + (mode.denies() ? "; the change is refused (if klock's home is full: klock.jar backups prune, or home=DIRECTORY elsewhere)" : "; it cannot be undone (said once: others may follow)"));
         }
         return mode.denies();
     }
@@ -467,6 +468,12 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                 @Override
                 public void differs(Backups.Change change, boolean declared) {
                     Session.this.differs(change, declared);
+                }
+
+                @Override
+                public void homeGone(Path home) {
+                    Stderr.error("klock's home " + home + " was removed while a child ran: what was kept there of earlier sessions is gone, and"
+                            + " this one can be rolled back until it ends, not undone later");
                 }
             });
         }

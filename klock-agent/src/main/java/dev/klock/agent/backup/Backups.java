@@ -1727,6 +1727,12 @@ public final class Backups implements Closeable {
 
     Path aside(String kind, int index, Name name) throws IOException {
         Path directory = this.directory.resolve(kind);
+        if (!Files.isDirectory(this.directory, LinkOption.NOFOLLOW_LINKS)) {
+            // a child has removed klock's own; what is rolled back needs a place all the same
+            Store.makeDirectory(this.directory.getParent().getParent());
+            Store.makeDirectory(this.directory.getParent());
+            Store.makeDirectory(this.directory);
+        }
         Store.makeDirectory(directory);
         String last = Name.show(name.last());
         StringBuilder file = new StringBuilder();

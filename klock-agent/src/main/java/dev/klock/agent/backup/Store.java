@@ -365,7 +365,7 @@ public final class Store {
         return out.toString();
     }
 
-    private static String sessionId(String fileName) {
+    static String sessionId(String fileName) {
         byte[] out = new byte[fileName.length()];
         int n = 0;
         for (int i = 0; i < fileName.length(); i++) {

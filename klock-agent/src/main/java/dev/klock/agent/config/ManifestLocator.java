@@ -71,7 +71,9 @@ public final class ManifestLocator {
                 requireTrusted(manifest, manifest, user);
                 requireReadable(manifest, options);
                 if (found.size() > 1) {
-                    Stderr.warn(manifest + " is the manifest; " + found.get(1).getName() + " beside it is not read: keep one of them");
+                    String others = found.size() == 2 ? found.get(1).getName() + " beside it is"
+                            : found.get(1).getName() + " and " + found.get(2).getName() + " beside it are";
+                    Stderr.warn(manifest + " is the manifest; " + others + " not read: keep one of them");
                 }
                 return manifest;
             }

@@ -229,6 +229,6 @@ public final class Messages {
         if (summary.exitCode() != Summary.UNKNOWN) {
             line.append("; exit ").append(summary.exitCode());
         }
-        return line.append("; log ").append(Escapes.line(log.file().getPath())).toString();
+        return line.append("; log ").append(Escapes.line(log.file().getPath())).append(log.file().exists() ? "" : " is gone").toString();
     }
 }

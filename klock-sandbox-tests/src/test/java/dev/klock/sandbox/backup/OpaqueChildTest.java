@@ -203,6 +203,54 @@ class OpaqueChildTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void childThatRemovesKlocksHome_isAViolation_andAllItChangedComesBack(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "rm -rf .klock w/out/c; echo gone > w/out/a");
+        String before = workspace.tree().visible();
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh", "sleep 60000").klock("").manifest(manifest(workspace)).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+        assertThat(outcome.err()).contains("was removed while a child ran").contains("it is klock's own").contains(" is gone").doesNotContain("not rolled back");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C32")
+    void whatAnotherSessionDoesWhileAChildRuns_isItsOwn(Jdk jdk) throws IOException, InterruptedException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "echo child > w/out/b; echo yes > w/started; while [ ! -e w/go ]; do sleep 0.05; done");
+        Thread other = new Thread(() -> {
+            while (!Files.exists(workspace.root().resolve("w/started"))) {
+                Thread.onSpinWait();
+            }
+            Outcome second = workspace.bare(jdk, "write w/out/a second", "write w/out/fresh second", "delete w/out/c/d").klock("").manifest(workspace.manifest()).run();
+            if (second.exit() == 0) {
+                try {
+                    Files.writeString(workspace.root().resolve("w/go"), "");
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        });
+        String before = Files.readString(workspace.root().resolve("w/out/b"));
+        other.start();
+
+        Outcome outcome = workspace.bare(jdk, "run /bin/sh works.sh", "write w/x stray").klock("").manifest(manifest(workspace)).run();
+
+        other.join();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.root().resolve("w/out/a")).hasContent("second");
+        assertThat(workspace.root().resolve("w/out/fresh")).hasContent("second");
+        assertThat(workspace.root().resolve("w/out/c/d")).doesNotExist();
+        assertThat(workspace.root().resolve("w/out/b")).hasContent(before);
+        assertThat(outcome.err()).contains("the work of session straying-2, which ran at the same time");
+    }
+
     private static String read(Path file) {
         try {
             return Files.readString(file);
