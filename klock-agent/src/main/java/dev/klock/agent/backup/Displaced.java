@@ -31,6 +31,8 @@ final class Displaced {
     private final Decisions decisions;
     private final Aside asides;
     private final Undo undo;
+    private int kept;
+    private Path keptIn;
 
     Displaced(Backups backups, Decisions decisions, Aside asides, Undo undo) {
         this.backups = backups;
@@ -38,6 +40,15 @@ final class Displaced {
         this.decisions = decisions;
         this.asides = asides;
         this.undo = undo;
+    }
+
+    /** Files that stay in {@link #keptIn} although they are the session's for certain. */
+    int kept() {
+        return kept;
+    }
+
+    Path keptIn() {
+        return keptIn;
     }
 
     /**
@@ -93,6 +104,9 @@ final class Displaced {
             if (p.owner == Plan.ATTRIBUTED) {
                 p.aside = away;
                 p.note(why(p));
+            } else {
+                kept++;
+                keptIn = away.getParent();
             }
             return;
         }

@@ -955,7 +955,7 @@ final class Rollback {
                 }
             }
         }
-        return new RollbackReport(list, verified, recorded, backups.damage);
+        return new RollbackReport(list, verified, recorded, backups.damage, displaced.kept(), displaced.keptIn());
     }
 
     /** What an earlier run had written beside its place when it was killed; its names are ours alone. */
