@@ -43,6 +43,8 @@ public final class KlockBridge {
     private static final Fence FENCE;
     private static final JavaIOFileDescriptorAccess DESCRIPTORS = SharedSecrets.getJavaIOFileDescriptorAccess();
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
+    /** See {@link #holdReads}; never false again. */
+    private static volatile boolean held;
     /** Texts of errors, by number. */
     private static final byte[][] TEXTS = new byte[134][];
     /** A File's own path field: what natives open on 17, whatever an overridden getPath() answers. */
@@ -387,12 +389,13 @@ public final class KlockBridge {
         HOOKS.command(op, command);
     }
 
-    /** Those flags of a running VM that make it write files. */
+    /** Those flags of a running VM that make it write files, then or later, by names that lead anywhere by then. */
     public static void flag(int op, String name, String value) {
         if ("HeapDumpPath".equals(name) && value != null) {
             HOOKS.name(op, value, 0);
-        } else if ("HeapDumpOnOutOfMemoryError".equals(name) && "true".equals(value)) {
-            HOOKS.name(op, "java_pid" + ProcessHandle.current().pid() + ".hprof", 0);
+            HOOKS.service(op, "vm");
+        } else if (name != null && name.startsWith("HeapDump") && value != null && !value.equalsIgnoreCase("false")) {
+            HOOKS.service(op, "vm");
         }
     }
 
@@ -402,6 +405,18 @@ public final class KlockBridge {
 
     public static void end(int op) {
         HOOKS.end(op, 0);
+    }
+
+    /** A look by name is over, which {@link #holdReads} may have made one to be told of. */
+    public static void probed(int op) {
+        if (held) {
+            HOOKS.end(op, 0);
+        }
+    }
+
+    /** From here on the end of each look by name is told. */
+    static void holdReads() {
+        held = true;
     }
 
     public static void endInt(int result, int op) {
@@ -468,7 +483,8 @@ public final class KlockBridge {
     }
 
     /** The same for java.io; the array is the caller's to keep. */
-    public static String[] without(String[] names) {
+    public static String[] without(String[] names, int op) {
+        probed(op);
         if (names == null) {
             return null;
         }

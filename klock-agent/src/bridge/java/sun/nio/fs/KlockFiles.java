@@ -315,6 +315,11 @@ public final class KlockFiles implements HostFiles {
     }
 
     @Override
+    public void holdReads() {
+        KlockBridge.holdReads();
+    }
+
+    @Override
     public Exception absent() {
         return new UnixException(UnixConstants.ENOENT);
     }

@@ -200,7 +200,7 @@ public final class Agent {
     /** What crashed sessions left is undone under the leases of this one, before it uses anything (C45). */
     private static void recover(Home home, HostFiles files) {
         try {
-            List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, files);
+            List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, false, files);
             for (int i = 0; i < results.size(); i++) {
                 say(results.get(i));
             }

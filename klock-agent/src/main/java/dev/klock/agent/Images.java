@@ -11,6 +11,8 @@ import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -57,6 +59,11 @@ final class Images implements PreImages {
     @Override
     public boolean before(byte[] path, long nowNs) throws IOException {
         return backups.image(path, nowNs);
+    }
+
+    @Override
+    public boolean before(byte[] path, byte[] other, long nowNs) throws IOException {
+        return backups.image(path, other, nowNs);
     }
 
     @Override
@@ -120,9 +127,13 @@ final class Images implements PreImages {
     interface Differences {
         /** @param declared whether the child's {@code effects:} cover it; else it came with the working directory */
         void differs(Backups.Change change, boolean declared);
+
+        /** The images, or all of klock's home, were removed meanwhile. Told once, before it is told as a difference. */
+        void homeGone(Path home);
     }
 
     private final List<Reach> reaches = new ArrayList<>();
+    private boolean homeGone;
     private Session session;
     private Surroundings surroundings;
 
@@ -180,6 +191,12 @@ final class Images implements PreImages {
             for (int j = 0; j < changes.size(); j++) {
                 differences.differs(changes.get(j), reach.declared);
             }
+        }
+        if (!over.isEmpty() && !homeGone && !Files.isDirectory(backups.directory())) {
+            homeGone = true;
+            Path home = backups.directory().getParent().getParent();
+            differences.homeGone(home);
+            differences.differs(new Backups.Change(files.name(home), true, false), true);
         }
     }
 

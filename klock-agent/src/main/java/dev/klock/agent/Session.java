@@ -30,6 +30,7 @@ import dev.klock.manifest.Scope;
 import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -209,7 +210,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             denials.count(agentId, denial.predicate(), resource, explain(denial) + "\n  it has a lease now, since amend is true", true);
             return false;
         }
-        record(denial, resource, decision, decidedBy(denial.decision()));
+        record(denial, resource, decision, decidedBy(decision(denial)));
         if (decision == Decision.LEARN) {
             return false;
         }
@@ -234,7 +235,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (denial.isProtected()) {
             return Messages.ownFile(denial.predicate(), resource);
         }
-        int decision = denial.decision();
+        int decision = decision(denial);
         Line denying = Scope.isDenied(decision) ? denyLines.get(Scope.denyLine(decision)) : null;
         Target target = denial.target();
         List<Line> near = new ArrayList<>();
@@ -247,6 +248,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += Messages.NO_EFFECTS;
+        } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denial.isTree()) {
+            message += Messages.EFFECTS_BESIDE_DENY;
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.PROVIDES && denying == null) {
             message += Messages.effects(resource);
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.CONSUMES && denying == null) {
@@ -258,6 +261,16 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         return message;
     }
 
+    /** What stops it, as {@link Denial#decision}: for a whole subtree that may be a deny line below. */
+    private int decision(Denial denial) {
+        int own = denial.decision();
+        if (!denial.isTree() || !Scope.isAllowed(own) && own != Scope.NONE) {
+            return own;
+        }
+        int all = targets.scope().decideTree(denial.predicate(), denial.target().path(), false);
+        return Scope.isDenied(all) ? all : own;
+    }
+
     @Override
     public boolean unsaved(Denial access, IOException cause) {
         if (ended()) {
@@ -266,7 +279,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (mode.denies() || unsavedSaid.compareAndSet(false, true)) {
             Stderr.error("the image of " + access.resource() + " could not be made before it changes: "
                     + (cause instanceof AccessDeniedException ? "permission denied" : cause.getMessage())
-                    + (mode.denies() ? "; the change is refused" : "; it cannot be undone (said once: others may follow)"));
+                    + (mode.denies() ? "; the change is refused (if klock's home is full: klock.jar backups prune, or home=DIRECTORY elsewhere)" : "; it cannot be undone (said once: others may follow)"));
         }
         return mode.denies();
     }
@@ -455,6 +468,12 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                 @Override
                 public void differs(Backups.Change change, boolean declared) {
                     Session.this.differs(change, declared);
+                }
+
+                @Override
+                public void homeGone(Path home) {
+                    Stderr.error("klock's home " + home + " was removed while a child ran: what was kept there of earlier sessions is gone, and"
+                            + " this one can be rolled back until it ends, not undone later");
                 }
             });
         }

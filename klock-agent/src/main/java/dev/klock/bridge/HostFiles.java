@@ -137,6 +137,10 @@ public interface HostFiles {
         return new NoSuchFileException(null);
     }
 
+    /** From here on {@link Hooks#end} is called for looks by name as well. */
+    default void holdReads() {
+    }
+
     /** The process's true working directory. */
     byte[] workingDirectory();
 }

@@ -56,7 +56,7 @@ final class Check extends Verb {
             String why = answer.by == Judge.By.PROTECTED ? Messages.ownFile(asked, answer.resource)
                     : Messages.violation(answer.predicate, answer.resource, null, answer.declared, answer.line, answer.nearest, manifest.file());
             boolean process = answer.resource.scheme().equals("PROCESS");
-            terminal.out.println(about.scheme().equals("PROCESS") && !process ? why + Messages.NO_EFFECTS
+            terminal.out.println(about.scheme().equals("PROCESS") && !process ? why + (answer.by == Judge.By.DENY ? Messages.EFFECTS_BESIDE_DENY : Messages.NO_EFFECTS)
                     : process && asked == Predicate.PROVIDES && answer.by == Judge.By.NOTHING ? why + Messages.effects(answer.resource) : why);
         }
         return answer.allowed() ? ExitCode.OK : ExitCode.VIOLATIONS;

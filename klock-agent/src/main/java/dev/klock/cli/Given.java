@@ -44,8 +44,7 @@ final class Given {
     /** The manifest; there must be one, and its settings must be ones that a launch would take. */
     Manifest manifest() throws UsageException {
         if (manifestFile == null) {
-            throw new UsageException("no manifest: there is no klock.yaml, klock.yml or klock.json in " + environment.workingDirectory()
-                    + " or above it up to the repository root; name one");
+            throw new UsageException(ManifestLocator.nowhere(environment) + "; name one");
         }
         Manifest manifest = Launch.readManifest(manifestFile, options, environment);
         options.withManifest(manifest);

@@ -11,6 +11,7 @@ import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Cover;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Scope;
@@ -137,6 +138,21 @@ final class Judge {
         Answer all = answer(Predicate.MUTATES, scope.decideTree(Predicate.MUTATES, Names.text(here), false),
                 Resource.of("FILE", Names.text(here), Resource.Form.SUBTREE));
         return all.allowed() ? null : all;
+    }
+
+    /** The deny line that what a program may touch, by its own line, reaches over; null if there is none. */
+    Line deniedEffect(Line line) {
+        if (line.effects() == null) {
+            return null;
+        }
+        for (Line effect : line.effects()) {
+            for (Line denied : manifest.deny()) {
+                if (effect.resource().overlaps(denied.resource()) && (Cover.stops(denied.predicate()) & effect.predicate().bit()) != 0) {
+                    return denied;
+                }
+            }
+        }
+        return null;
     }
 
     private Answer answer(Predicate predicate, int decision, Resource resource) {

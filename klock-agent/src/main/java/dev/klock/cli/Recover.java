@@ -38,7 +38,7 @@ final class Recover extends Verb {
         Home home = home(directory);
         HostFiles files = Host.files(instrumentation, environment);
         Path at = home.directory().toPath();
-        List<Recovery.Result> results = Recovery.run(at, session == null ? null : Stored.session(session, at, files), files);
+        List<Recovery.Result> results = Recovery.run(at, session == null ? null : Stored.session(session, at, files), true, files);
         if (json) {
             printJson(generator -> write(generator, results));
         } else {

@@ -10,8 +10,9 @@ final class Reports {
     private Reports() {
     }
 
-    /** Writes the field {@code paths}: one object for each path that was looked at. */
+    /** Writes the fields {@code damage}, what is missing of the journal or null, and {@code paths}: one object for each path that was looked at. */
     static void write(JsonGenerator json, RollbackReport report) throws IOException {
+        json.writeStringField("damage", report.damage());
         json.writeArrayFieldStart("paths");
         for (RollbackReport.Entry entry : report.entries()) {
             json.writeStartObject();

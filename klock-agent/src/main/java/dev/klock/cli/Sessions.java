@@ -79,21 +79,33 @@ final class Sessions extends Verb {
         if (session.rolledBack > 0) {
             line.append(", rolled back ").append(session.rolledBack);
         }
-        if (session.conflicts > 0) {
-            line.append(", NOT rolled back ").append(session.conflicts);
+        Store.Session stored = images.get(SessionClaim.fileName(session.id));
+        int conflicts = conflicts(session, stored);
+        if (conflicts > 0) {
+            line.append(", NOT rolled back ").append(conflicts);
         }
         if (session.lost + session.unreadable > 0) {
             line.append(", records lost ").append(session.lost + session.unreadable);
         }
-        Store.Session stored = images.get(SessionClaim.fileName(session.id));
-        if (stored != null && stored.touched() > 0) {
+        if (stored != null && (stored.touched() > 0 || stored.damage() != null)) {
             line.append(", images of ").append(stored.touched()).append(" paths (").append(stored.bytes()).append(" bytes, ")
                     .append(state(stored)).append(')');
         }
         terminal.line(line.toString());
     }
 
+    /** What was not put back: as the images know it, which an undo may have changed since the log was written. */
+    private static int conflicts(SessionRecord session, Store.Session stored) {
+        return stored != null && stored.notBack() >= 0 ? stored.notBack() : session.conflicts;
+    }
+
     private static String state(Store.Session stored) {
+        if (stored.elsewhere() != null) {
+            return "of a home in ".concat(stored.elsewhere());
+        }
+        if (stored.damage() != null) {
+            return stored.damage();
+        }
         if (stored.state() == Backups.State.OPEN) {
             return stored.live() ? "live" : "crashed, recover is due";
         }
@@ -122,9 +134,9 @@ final class Sessions extends Verb {
                 json.writeNumberField(decision.word(), session.counts[decision.ordinal()]);
             }
             json.writeNumberField("rolled_back", session.rolledBack);
-            json.writeNumberField("conflicts", session.conflicts);
-            json.writeNumberField("records_lost", session.lost + session.unreadable);
             Store.Session stored = images.get(SessionClaim.fileName(session.id));
+            json.writeNumberField("conflicts", conflicts(session, stored));
+            json.writeNumberField("records_lost", session.lost + session.unreadable);
             if (stored != null) {
                 json.writeNumberField("images", stored.touched());
                 json.writeNumberField("image_bytes", stored.bytes());

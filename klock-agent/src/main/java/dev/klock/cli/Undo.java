@@ -51,12 +51,15 @@ final class Undo extends Verb {
         Progress progress = new Progress(terminal, "undo");
         try (Backups backups = Backups.reopen(home, id, files)) {
             report = backups.rollback(new dev.klock.agent.backup.Undo(Stored.path(path, files, environment), force, dry, progress));
+        } catch (Store.Elsewhere copy) {
+            terminal.complain(copy.getMessage());
+            return ExitCode.REFUSED;
         } catch (Store.InUse running) {
             throw new UsageException("session " + id + " still runs; undo it when it has ended");
         } finally {
             progress.end();
         }
-        if (path != null && report.entries().isEmpty()) {
+        if (path != null && report.damage() == null && report.entries().isEmpty()) {
             throw new UsageException("session " + id + " changed nothing at or below " + path);
         }
         if (json) {
@@ -64,7 +67,7 @@ final class Undo extends Verb {
                 generator.writeStartObject();
                 generator.writeStringField("session_id", id);
                 generator.writeBooleanField("dry_run", dry);
-                generator.writeBooleanField("complete", report.count(RollbackReport.Outcome.FAILED) == 0);
+                generator.writeBooleanField("complete", report.damage() == null && report.count(RollbackReport.Outcome.FAILED) == 0);
                 Reports.write(generator, report);
                 generator.writeEndObject();
             });
@@ -76,7 +79,7 @@ final class Undo extends Verb {
             }
             terminal.line("session " + id + (dry ? " would be undone: " : " undone: ") + report.summary());
         }
-        if (report.count(RollbackReport.Outcome.FAILED) > 0) {
+        if (report.damage() != null || report.count(RollbackReport.Outcome.FAILED) > 0) {
             return ExitCode.FAILED;
         }
         return !force && report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0 ? ExitCode.REFUSED : ExitCode.OK;

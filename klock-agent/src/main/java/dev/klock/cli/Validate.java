@@ -53,8 +53,14 @@ final class Validate extends Verb {
             Judge.Answer missing = judge.missingForEffects(line);
             if (missing != null) {
                 warnings.add(manifest.file() + ":" + line.line() + ":" + line.column() + ": " + line + " does not say what the program may touch, so"
-                        + " to start it here " + missing.predicate + " " + missing.resource + " is needed, which no line allows;"
+                        + " to start it here " + missing.predicate + " " + missing.resource + " is needed, which "
+                        + (missing.by == Judge.By.DENY ? missing.line + " (line " + missing.line.line() + ") denies;" : "no line allows;")
                         + " effects: [] says that it changes nothing");
+            }
+            Line denied = judge.deniedEffect(line);
+            if (denied != null) {
+                warnings.add(manifest.file() + ":" + line.line() + ":" + line.column() + ": the effects of " + line + " reach over what " + denied
+                        + " (line " + denied.line() + ") denies: a program's own calls are not seen, so it can read that, and a change is found only when it is over");
             }
         }
         if (json) {

@@ -12,6 +12,7 @@ import dev.klock.resource.ResourceSyntaxException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +27,9 @@ final class ManifestParse {
     static final String[] INTENT = {"predicate", "resource_type", "resource_path", "confidence", "subject", "object", "timestamp",
         "session_id", "id"};
     static final String[] OBJECT = {"resource_type", "path", "type", "resource_path"};
+    /** Schemes, and the predicates that mean something of them. */
+    private static final String[][] KNOWN = {{"PROCESS", "PROVIDES", "CONSUMES", "DELETES", "MUTATES", "DEPENDS_ON"}, {"ENV", "CONSUMES", "MUTATES", "DEPENDS_ON"},
+        {"NATIVE", "CONSUMES"}, {"URL", "CONSUMES", "MUTATES", "DELETES", "PROVIDES", "DEPENDS_ON"}};
     private static final String[] TESTS = {"allows", "denies"};
     private static final String[] PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON", "RENAMES"};
     private static final String[] CORE_PREDICATES = {"PROVIDES", "CONSUMES", "MUTATES", "DELETES", "DEPENDS_ON"};
@@ -218,6 +222,7 @@ final class ManifestParse {
             judgeReach(scope.get(i));
         }
         warnOfDeniedLines();
+        warnOfMeaninglessLines();
     }
 
     /** A triple's subject and session must be the manifest's: nobody declares for another (KLIS-1 part 7, intent spoofing). */
@@ -271,6 +276,21 @@ final class ManifestParse {
         if (l.effects() != null) {
             for (int i = 0; i < l.effects().size(); i++) {
                 judgeReach(l.effects().get(i));
+            }
+        }
+    }
+
+    /** Predicates that nothing a program does to a resource of the scheme is ever mapped to (C49). */
+    private void warnOfMeaninglessLines() {
+        for (int i = 0; i < scope.size(); i++) {
+            Line line = scope.get(i);
+            String scheme = line.resource().scheme();
+            for (int k = 0; k < KNOWN.length; k++) {
+                String[] known = KNOWN[k];
+                if (known[0].equals(scheme) && !Arrays.asList(known).contains(line.predicate().name())) {
+                    warnings.add(ManifestException.message(file, line.line(), line.column(), line + " means nothing that a program can do",
+                            "of " + scheme + " there is " + String.join(", ", Arrays.asList(known).subList(1, known.length))));
+                }
             }
         }
     }

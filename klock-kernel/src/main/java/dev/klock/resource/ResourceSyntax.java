@@ -220,7 +220,7 @@ final class ResourceSyntax {
                     return path;
                 }
                 if (path.charAt(0) != '/') {
-                    throw new ResourceSyntaxException(quote(scheme + ":" + text) + " is neither an absolute path, nor ffm, nor agent",
+                    throw new ResourceSyntaxException(quote(scheme + ":" + text) + " is neither an absolute path, nor ffm, agent, vm, cups or desktop",
                             "write the library's absolute path, such as NATIVE:/usr/lib/libz.so, or NATIVE:ffm");
                 }
                 return canonicalFile(path);
@@ -235,7 +235,7 @@ final class ResourceSyntax {
 
     /** Native code that has no file of its own. */
     private static boolean isNativeWord(String path) {
-        return path.equals("ffm") || path.equals("agent") || path.equals("desktop") || path.equals("cups");
+        return path.equals("ffm") || path.equals("agent") || path.equals("desktop") || path.equals("cups") || path.equals("vm");
     }
 
     /** A member or package of the JDK, such as {@code java.io.FileOutputStream.open0}, that is reached past the public methods. */

@@ -409,6 +409,16 @@ class ManifestReaderTest {
     }
 
     @Test
+    @Tag("C49")
+    void triple_thatNothingIsMappedTo_isWarnedOf() throws ManifestException {
+        Manifest m = yaml("agent_id: a\nscope: [RENAMES PROCESS:/bin/sh, PROVIDES NATIVE:ffm, DELETES ENV:X, CONSUMES ENV:Y, MUTATES PROCESS:/bin/sh, DELETES URL:http://h/]\n");
+        assertThat(m.warnings()).containsExactly(
+                "klock.yaml:2:9: RENAMES PROCESS:/bin/sh means nothing that a program can do; of PROCESS there is PROVIDES, CONSUMES, DELETES, MUTATES, DEPENDS_ON",
+                "klock.yaml:2:34: PROVIDES NATIVE:ffm means nothing that a program can do; of NATIVE there is CONSUMES",
+                "klock.yaml:2:55: DELETES ENV:X means nothing that a program can do; of ENV there is CONSUMES, MUTATES, DEPENDS_ON");
+    }
+
+    @Test
     void deny_ofAWholeScopeLine_isWarnedOf() throws ManifestException {
         Manifest m = yaml("agent_id: a\nscope: [CONSUMES FILE:/w/a, MUTATES FILE:/w/b]\ndeny: [CONSUMES FILE:/w/**]\n");
         assertThat(m.warnings()).hasSize(2);

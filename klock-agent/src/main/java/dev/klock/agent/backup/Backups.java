@@ -6,6 +6,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
@@ -95,6 +96,8 @@ public final class Backups implements Closeable {
     static final int TREE = 14;
     static final int SEEN = 15;
     static final int MET = 16;
+    static final int HOME = 17;
+    static final int DAMAGE = 18;
     static final int FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
@@ -138,6 +141,8 @@ public final class Backups implements Closeable {
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
+    /** Status of what this process was started with as its standard streams, where that is a file. */
+    private final List<long[]> streams = new ArrayList<>();
     /** st_dev of the file system whose times are known to be exact; 0 for none. */
     private final long exactDev;
     private volatile Pack pack;
@@ -147,6 +152,11 @@ public final class Backups implements Closeable {
     private volatile boolean ending;
     /** A rollback was begun before, and files it wrote beside their places may be left. */
     boolean begun;
+    /** Bytes of the real path of the home when the session began; null where the pack does not say. */
+    byte[] recordedHome;
+    /** What is missing of the journal, for people; null if nothing is. */
+    String damage;
+    private boolean damageOnDisk;
     /** This object continues what another process began. */
     private boolean recovered;
 
@@ -159,6 +169,22 @@ public final class Backups implements Closeable {
         this.readOnly = readOnly;
         this.held = held;
         this.exactDev = probeTimes();
+        for (int fd = 0; fd <= 2 && !readOnly; fd++) {
+            long[] s = files.status(fd);
+            if (s != null && (s[HostFiles.MODE] & FileState.TYPE_BITS) == FileState.FILE_BITS) {
+                streams.add(s);
+            }
+        }
+    }
+
+    /** Whether the program's own output goes there, so that changes of it while a child runs are nobody's in particular. */
+    private boolean isStream(FileState file) {
+        for (int i = 0; i < streams.size() && file.kind == FileState.FILE; i++) {
+            if (streams.get(i)[HostFiles.INO] == file.ino && streams.get(i)[HostFiles.DEV] == file.dev) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -191,13 +217,27 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** Opens a session that has ended, for {@link #rollback(Undo)}. @throws NoSuchFileException if there is none of that name */
+    /**
+     * Opens a session that has ended, for {@link #rollback(Undo)}.
+     *
+     * @throws NoSuchFileException if there is none of that name
+     * @throws Store.Elsewhere if its images are of another place, of which this home is a copy
+     */
     public static Backups reopen(Path home, String sessionId, HostFiles files) throws IOException {
         Path directory = Store.directory(home, sessionId);
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
             throw new NoSuchFileException(directory.toString(), null, "no such session");
         }
-        return hold(home, sessionId, directory, files);
+        return holdHere(home, sessionId, directory, files);
+    }
+
+    private static Backups holdHere(Path home, String sessionId, Path directory, HostFiles files) throws IOException {
+        Backups b = hold(home, sessionId, directory, files);
+        if (b.isElsewhere()) {
+            b.close();
+            throw new Store.Elsewhere(sessionId, Name.show(b.recordedHome), b.home.toString());
+        }
+        return b;
     }
 
     /** Opens a session's backups for reading, whoever holds it. {@link #image} and {@link #rollback} refuse. */
@@ -224,12 +264,20 @@ public final class Backups implements Closeable {
     }
 
     /** What a list of sessions says of this one. */
-    Store.Session summary(boolean live) {
+    Store.Session summary(boolean live) throws IOException {
         int touched = 0;
+        int notBack = begun ? 0 : -1;
         for (Entry e : known.all()) {
             touched += e.role == Entry.TOUCHED ? 1 : 0;
+            notBack += e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
+                    || e.outcome.outcome() == RollbackReport.Outcome.FAILED) ? 1 : 0;
         }
-        return new Store.Session(sessionId, state, live, touched, pack == null ? 0 : pack.end(), startedMs);
+        return new Store.Session(sessionId, state, live, touched, Store.bytes(directory), startedMs, notBack, isElsewhere() ? Name.show(recordedHome) : null, damage);
+    }
+
+    /** Whether the home was copied or moved since the session began: the names in the pack are of another place. */
+    private boolean isElsewhere() {
+        return recordedHome != null && !Arrays.equals(recordedHome, home.bytes);
     }
 
     /** Opens a session that has crashed; null if some process, this one included, holds it, or there is none of that name. */
@@ -238,7 +286,7 @@ public final class Backups implements Closeable {
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || Store.live(directory)) {
             return null;
         }
-        return hold(home, sessionId, directory, files);
+        return holdHere(home, sessionId, directory, files);
     }
 
     /** The id these backups are kept under. */
@@ -300,11 +348,32 @@ public final class Backups implements Closeable {
 
     /** {@link #image(byte[])} where the clock has just been read: {@code nowNs} is a {@link System#nanoTime()}. */
     public boolean image(byte[] path, long nowNs) throws IOException {
+        return settle(begin(path, nowNs), null);
+    }
+
+    /**
+     * {@link #image(byte[], long)} of both sides of a rename or hard link, which wait for one fdatasync (C31). Each is followed by a
+     * {@link #left} of its own; if this throws, neither has begun.
+     */
+    public boolean image(byte[] path, byte[] other, long nowNs) throws IOException {
+        Entry e = begin(path, nowNs);
+        Entry second;
+        try {
+            second = begin(other, nowNs);
+        } catch (IOException | RuntimeException failed) {
+            giveUp(e);
+            throw failed;
+        }
+        return settle(e, second);
+    }
+
+    /** Takes the image of a path that is about to be changed, if it is the first time. Null for what no kernel can have as a name. */
+    private Entry begin(byte[] path, long nowNs) throws IOException {
         Entry e = recent(path);
         if (e == null) {
             Name name = Name.of(path);
             if (name == null) {
-                return false;
+                return null;
             }
             e = known.entry(name);
             recent[System.identityHashCode(path) & RECENT - 1] = new Recent(path, e);
@@ -315,25 +384,56 @@ public final class Backups implements Closeable {
             e.overlapped |= e.users > 0;
             e.users++;
         }
-        try {
-            boolean waited = false;
-            for (int attempt = 1; e.recordEnd > pack.durable(); attempt++) {
-                waited = true;
-                pack.sync(e.recordEnd);
-                synchronized (e) {
-                    if (attempt == READ_ATTEMPTS || e.users > 1 || e.overlapped || !changedSinceImaged(e)) {
-                        return true;
-                    }
-                    e.superseded();
-                    take(e, Entry.TOUCHED);
-                }
-            }
-            return waited;
-        } catch (IOException failed) {
+        return e;
+    }
+
+    private static void giveUp(Entry e) {
+        if (e != null) {
             synchronized (e) {
                 e.users--;
             }
+        }
+    }
+
+    /** Waits until the images of both, of which each may be null, are durable, and true. Answers whether it had to. */
+    private boolean settle(Entry e, Entry other) throws IOException {
+        boolean waited = false;
+        try {
+            for (int attempt = 1; ; attempt++) {
+                long due = due(e);
+                long otherDue = due(other);
+                if (due == 0 && otherDue == 0) {
+                    return waited;
+                }
+                waited = true;
+                pack.sync(Math.max(due, otherDue));
+                boolean again = due > 0 && takenAgain(e, attempt);
+                again |= otherDue > 0 && takenAgain(other, attempt);
+                if (!again) {
+                    return true;
+                }
+            }
+        } catch (IOException | RuntimeException failed) {
+            giveUp(e);
+            giveUp(other);
             throw failed;
+        }
+    }
+
+    /** Up to where the pack has to be durable for this image; 0 if it is. */
+    private long due(Entry e) {
+        return e != null && e.recordEnd > pack.durable() ? e.recordEnd : 0;
+    }
+
+    /** Whether others changed e while its image was made durable, so that it was taken once more. */
+    private boolean takenAgain(Entry e, int attempt) throws IOException {
+        synchronized (e) {
+            if (attempt == READ_ATTEMPTS || e.users > 1 || e.overlapped || !changedSinceImaged(e)) {
+                return false;
+            }
+            e.superseded();
+            take(e, Entry.TOUCHED);
+            return true;
         }
     }
 
@@ -400,7 +500,7 @@ public final class Backups implements Closeable {
         while (!open.isEmpty()) {
             Name n = open.poll();
             FileState s = look(n);
-            if (s.kind == FileState.ABSENT && n != root) {
+            if (s.kind == FileState.ABSENT && n != root || isStream(s)) {
                 continue;
             }
             count++;
@@ -587,10 +687,12 @@ public final class Backups implements Closeable {
             if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
                 boolean directoryOnly = now.kind == FileState.DIRECTORY && now.sameInode(before) && now.sameOwnerAndMode(before);
                 if (!directoryOnly) {
+                    e.byChild = true;
                     changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, now.kind != FileState.ABSENT));
                 }
             }
         } catch (IOException unknown) {
+            e.byChild = true;
             changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, true));
         }
     }
@@ -645,7 +747,8 @@ public final class Backups implements Closeable {
             }
             Entry e = known.entry(c);
             synchronized (e) {
-                if (e.role != Entry.TOUCHED) {
+                if (e.role != Entry.TOUCHED && !isStream(look(c))) {
+                    e.byChild = true;
                     record(e, Entry.TOUCHED, FileState.absent(), -1, true);
                     note(e, -1, true);
                     changes.add(new Change(c.bytes, false, true));
@@ -764,7 +867,14 @@ public final class Backups implements Closeable {
         ending = true;
         Rollback rollback = new Rollback(this, recovered && state == State.OPEN, undo);
         if (pack == null || state == State.ROLLED_BACK && !recovered) {
+            if (pack == null && damage != null && !undo.dry()) {
+                // said once: nothing can be done about it
+                Store.unmarkOpen(directory);
+            }
             return rollback.report(true);
+        }
+        if (damage != null && !damageOnDisk && !undo.dry()) {
+            noteDamage();
         }
         RollbackReport report = rollback.run();
         if (undo.whole() && report.complete() && state != State.ROLLED_BACK) {
@@ -774,6 +884,17 @@ public final class Backups implements Closeable {
             Store.unmarkOpen(directory);
         }
         return report;
+    }
+
+    /** Later runs find the journal as this one leaves it, without a sign of what is missing. */
+    private void noteDamage() {
+        try {
+            append(DAMAGE, named(damage.getBytes(StandardCharsets.UTF_8), 0));
+            damageOnDisk = true;
+        } catch (IOException full) {
+            // it is said now, at least
+            return;
+        }
     }
 
     /** The session ended well: what it left is noted for every path, images stay for undo, the session is durably {@link State#DONE}. */
@@ -1526,9 +1647,9 @@ public final class Backups implements Closeable {
     /** Holds e. A note that cannot be written is only missed after a crash. */
     private void writeLeft(Entry e, boolean later) {
         try {
-            ByteBuffer head = named(e.name.bytes, e.left.encodedLength() + Long.BYTES);
+            ByteBuffer head = named(e.name.bytes, e.left.encodedLength() + Long.BYTES + 1);
             e.left.encode(head);
-            head.putLong(e.leftAt);
+            head.putLong(e.leftAt).put((byte) (e.byChild ? 1 : 0));
             pack().append(LEFT, head.array(), null, 0, later);
             e.leftOnDisk = true;
         } catch (IOException unwritten) {
@@ -1545,14 +1666,16 @@ public final class Backups implements Closeable {
         }
         synchronized (known) {
             if (pack == null) {
+                RandomAccessFile mark = Store.markOpen(directory);
                 Pack fresh = Pack.create(directory.resolve("pack"));
+                fresh.marks(mark);
                 Pack.syncDirectory(directory.getParent());
                 byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
                 byte[] head = new byte[13 + id.length];
                 startedMs = System.currentTimeMillis();
                 ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
-                Store.markOpen(directory);
                 fresh.append(BEGIN, head, null, 0);
+                fresh.append(HOME, named(home.bytes, 0).array(), null, 0);
                 pack = fresh;
             }
             return pack;
@@ -1604,6 +1727,12 @@ public final class Backups implements Closeable {
 
     Path aside(String kind, int index, Name name) throws IOException {
         Path directory = this.directory.resolve(kind);
+        if (!Files.isDirectory(this.directory, LinkOption.NOFOLLOW_LINKS)) {
+            // a child has removed klock's own; what is rolled back needs a place all the same
+            Store.makeDirectory(this.directory.getParent().getParent());
+            Store.makeDirectory(this.directory.getParent());
+            Store.makeDirectory(this.directory);
+        }
         Store.makeDirectory(directory);
         String last = Name.show(name.last());
         StringBuilder file = new StringBuilder();
@@ -1619,12 +1748,19 @@ public final class Backups implements Closeable {
 
     private void replay(boolean deep) throws IOException {
         Path file = directory.resolve("pack");
+        // before the pack: a process that is at work makes more of it safe
+        long safe = Store.safe(directory);
         if (!Pack.exists(file)) {
+            damage = safe > 0 ? "its journal " + file + " is gone: what it changed is not known any more" : null;
             return;
         }
         Replay replay = new Replay(this);
         pack = Pack.open(file, readOnly, deep, replay);
         recovered = true;
+        damageOnDisk = damage != null;
+        if (damage == null) {
+            damage = missing(file, safe);
+        }
         for (Entry e : known.all()) {
             if (e.contentAt >= 0) {
                 e.image = e.image.withSha(shaOf(e.image, e.contentAt));
@@ -1636,6 +1772,13 @@ public final class Backups implements Closeable {
                 }
             }
         }
+    }
+
+    /** What of the pack is not there any more although it was safe: nothing that a crash does. */
+    private String missing(Path file, long safe) {
+        String loss = pack.end() < safe ? "the last " + (safe - pack.end()) + " bytes of its journal are gone"
+                : pack.isHoled() ? "a part of its journal cannot be read" : safe < 0 && state == State.OPEN ? "the end of its journal is gone" : null;
+        return loss == null ? null : loss + " (" + file + "): what it changed is not known whole, and may be as it left it";
     }
 
     private byte[] shaOf(FileState image, long contentAt) throws IOException {

@@ -31,6 +31,7 @@ final class Decisions {
     private final Metadata metadata;
     private final Aside aside;
     private final Undo undo;
+    private final Neighbours neighbours;
     private final boolean crashed;
     /** A rollback had been carried out before, whole. */
     private final boolean rolledBack;
@@ -50,6 +51,7 @@ final class Decisions {
         this.known = backups.known;
         this.metadata = metadata;
         this.aside = aside;
+        this.neighbours = new Neighbours(backups);
         this.undo = undo;
         this.crashed = crashed;
         this.rolledBack = backups.state() == Backups.State.ROLLED_BACK;
@@ -109,7 +111,13 @@ final class Decisions {
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
             p.detail = again ? null : e.outcome.detail();
             p.aside = again ? null : e.outcome.aside();
-            p.times = e.timesDue && !rolledBack && now.kind == FileState.DIRECTORY;
+            if (asImaged && !kept && image.nlink > 1 && now.kind == FileState.FILE) {
+                // its other names, which may not be on record, join it where it is now
+                groups.putIfAbsent(image.ino, e.name);
+            }
+            // what is in a directory that is back may not be on record, and is put back once more
+            boolean unfinished = e.timesDue || crashed && e.outcome.outcome() == Outcome.RESTORED;
+            p.times = unfinished && !rolledBack && now.kind == FileState.DIRECTORY;
             return;
         }
         if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {
@@ -134,6 +142,16 @@ final class Decisions {
             p.owner = later ? Plan.THEIRS : owner(e, now);
             if (p.owner == Plan.THEIRS && !later && now.kind != FileState.ABSENT && known.movedHere(e.name, now)) {
                 p.owner = Plan.OURS;
+            }
+            String neighbour = p.owner == Plan.THEIRS || undo.force() || !e.byChild ? null : neighbours.whoLeft(e.name, now);
+            if (neighbour != null) {
+                p.owner = Plan.THEIRS;
+                p.times = false;
+                aside.keepTheirs(p, "the work of session " + neighbour + ", which ran at the same time");
+                return;
+            }
+            if (p.owner == Plan.OURS && e.byChild && now.kind == FileState.FILE) {
+                p.owner = Plan.ATTRIBUTED;
             }
             if (p.owner == Plan.THEIRS && undo.force()) {
                 p.owner = Plan.ATTRIBUTED;

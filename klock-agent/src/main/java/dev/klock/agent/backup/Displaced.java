@@ -145,7 +145,8 @@ final class Displaced {
 
     private String why(Plan p) {
         boolean still = p.e.left == null || p.e.users > 0 || p.e.isMapped();
-        return undo.force() ? "what was there is kept" : still ? "the session was still changing it; what was there is kept"
+        return undo.force() ? "what was there is kept"
+                : p.e.byChild ? "changed while a child ran, by it or by somebody else; what was there is kept" : still ? "the session was still changing it; what was there is kept"
                 : "somebody else may have put it there, with the bytes that the session left; what was there is kept";
     }
 

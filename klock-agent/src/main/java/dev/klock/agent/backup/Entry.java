@@ -62,6 +62,8 @@ final class Entry {
     /** Two changes of it overlapped since it last was at rest, so a descriptor alone does not tell what is at the name. */
     boolean overlapped;
     int leftCount;
+    /** It changed while a child ran, not by the program itself: by the child or, which nothing tells apart, by somebody else. */
+    boolean byChild;
     /** What was at the path when it was touched again is not known, so its directory counts as changed. */
     boolean moved;
     /** Everything below was opened with it, for a rename or an opaque child. */

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
@@ -79,6 +80,10 @@ final class Pack implements Closeable {
     private volatile long durable;
     private volatile IOException broken;
     private boolean syncing;
+    /** Where {@link #durable} is written down beside the pack; null where it is not. Guarded by the one who syncs. */
+    private RandomAccessFile mark;
+    /** Bytes that are no record lie between two that are. */
+    private boolean holed;
 
     private Pack(Path file, boolean readOnly, FileChannel channel, long end) {
         this.file = file;
@@ -133,6 +138,19 @@ final class Pack implements Closeable {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /**
+     * From here on, what is safe is also written to {@code file}, as eight bytes and without waiting for the disk: never more than there is,
+     * so that a pack that is shorter has been damaged. Closed with the pack.
+     */
+    void marks(RandomAccessFile file) {
+        mark = file;
+    }
+
+    /** When it was opened: whether something that cannot be read lay before its last record. */
+    boolean isHoled() {
+        return holed;
     }
 
     /** Position after the last record. */
@@ -297,6 +315,7 @@ final class Pack implements Closeable {
                 target = end;
             }
             force();
+            note(target);
         } catch (IOException e) {
             failure = e;
         }
@@ -311,6 +330,18 @@ final class Pack implements Closeable {
         }
         if (failure != null) {
             throw new IOException("the backups could not be made durable: " + failure.getMessage(), failure);
+        }
+    }
+
+    private void note(long safe) {
+        if (mark != null) {
+            try {
+                mark.seek(0);
+                mark.write(ByteBuffer.allocate(Long.BYTES).putLong(safe).array());
+            } catch (IOException unwritten) {
+                // less is known to be safe than is: a pack that is damaged may be taken for one that a crash has cut
+                mark = null;
+            }
         }
     }
 
@@ -367,6 +398,9 @@ final class Pack implements Closeable {
                     broken = new IOException("the session's backups are closed");
                 }
                 channel.close();
+                if (mark != null) {
+                    mark.close();
+                }
             }
         }
     }
@@ -514,10 +548,12 @@ final class Pack implements Closeable {
         long size = end;
         long at = 0;
         long valid = 0;
+        boolean skipped = false;
         ByteBuffer fixed = ByteBuffer.allocate(FIXED);
         while (at + FIXED <= size) {
             ByteBuffer head = head(at, size, fixed);
             if (head == null) {
+                skipped = true;
                 at = nextMark(at + 1, size);
                 continue;
             }
@@ -526,9 +562,11 @@ final class Pack implements Closeable {
             long dataAt = at + FIXED + head.capacity();
             long next = dataAt + (dataLength == 0 ? 0 : dataLength + 4);
             if (next > size) {
+                skipped = true;
                 at = nextMark(at + 1, size);
                 continue;
             }
+            holed |= skipped;
             reader.record(type, head, dataAt, dataLength, !deep || dataLength == 0 || intact(dataAt, dataLength));
             at = next;
             valid = next;

@@ -31,8 +31,14 @@ public final class Recovery {
         private final RollbackReport report;
         private final String failure;
         private final boolean again;
+        private final boolean told;
 
         Result(String sessionId, RollbackReport report, String failure, boolean again) {
+            this(sessionId, report, failure, again, false);
+        }
+
+        private Result(String sessionId, RollbackReport report, String failure, boolean again, boolean told) {
+            this.told = told;
             this.sessionId = sessionId;
             this.report = report;
             this.failure = failure;
@@ -53,20 +59,23 @@ public final class Recovery {
             return failure;
         }
 
-        /** Whether nothing is left to be done for this session. */
+        /** Whether all that the session changed is known, and nothing is left to be done for it. */
         public boolean complete() {
-            return failure == null && (report == null || report.complete());
+            return failure == null && (report == null || report.complete() && report.damage() == null);
         }
 
         /** One line for people. */
         public String line() {
             if (failure != null) {
-                return "session ".concat(sessionId).concat(" crashed and could not be recovered: ").concat(failure)
+                return told ? failure : "session ".concat(sessionId).concat(" crashed and could not be recovered: ").concat(failure)
                         .concat("; its images are kept, finish with: java -jar klock.jar recover");
             }
             if (report == null) {
                 return "session ".concat(sessionId).concat(" crashed; its mode undoes nothing, so its changes are kept, and so are the images: java -jar klock.jar undo --session ")
                         .concat(sessionId);
+            }
+            if (report.damage() != null && report.entries().isEmpty()) {
+                return "session ".concat(sessionId).concat(" crashed, and nothing of it could be put back: ").concat(report.damage());
             }
             return "session ".concat(sessionId).concat(again ? ", whose rollback was not complete, was rolled back again: " : " crashed and was rolled back: ")
                     .concat(report.summary());
@@ -78,22 +87,22 @@ public final class Recovery {
      * does so. One failing session does not keep others from being recovered.
      *
      * @param only this session, null for all
+     * @param thorough also looks for crashed sessions that are not marked as running any more, through all there are
      * @return what became of each, by id; empty, at the cost of one listing, when none crashed
      * @throws IOException if the lock cannot be taken
      */
-    public static List<Result> run(Path home, String only, HostFiles files) throws IOException {
+    public static List<Result> run(Path home, String only, boolean thorough, HostFiles files) throws IOException {
         List<Result> results = new ArrayList<>();
-        List<String> marked = Store.marked(home);
-        if (marked.isEmpty()) {
+        if (crashed(home, thorough, files).isEmpty()) {
             return results;
         }
         Path lock = home.resolve("backups").resolve(".recover.lock");
         try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
             channel.lock();
-            marked = Store.marked(home);
-            for (int i = 0; i < marked.size(); i++) {
-                String id = marked.get(i);
+            List<String> crashed = crashed(home, thorough, files);
+            for (int i = 0; i < crashed.size(); i++) {
+                String id = crashed.get(i);
                 if (only == null || only.equals(id)) {
                     Result result = recover(home, id, files);
                     if (result != null) {
@@ -105,13 +114,30 @@ public final class Recovery {
         return results;
     }
 
+    private static List<String> crashed(Path home, boolean thorough, HostFiles files) throws IOException {
+        List<String> ids = Store.marked(home);
+        if (thorough) {
+            List<Store.Session> all = Store.sessions(home, files);
+            for (int i = 0; i < all.size(); i++) {
+                if (all.get(i).hasCrashed() && !ids.contains(all.get(i).id())) {
+                    ids.add(all.get(i).id());
+                }
+            }
+        }
+        return ids;
+    }
+
     private static Result recover(Path home, String id, HostFiles files) {
         try (Backups backups = Backups.openCrashed(home, id, files)) {
             if (backups == null) {
-                if (!Files.isDirectory(Store.directory(home, id), LinkOption.NOFOLLOW_LINKS)) {
-                    Files.deleteIfExists(Store.mark(home, id));
+                Path directory = Store.directory(home, id);
+                if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+                    return null;
                 }
-                return null;
+                boolean lost = Store.safe(directory) > 0;
+                Files.deleteIfExists(Store.mark(home, id));
+                return lost ? new Result(id, null, "session " + id + " crashed, and nothing of it can be put back: its images are gone, there is no " + directory
+                        + " any more", false, true) : null;
             }
             if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
                 boolean again = backups.begun;
@@ -120,6 +146,8 @@ public final class Recovery {
             boolean crashed = backups.state() == Backups.State.OPEN;
             backups.keepCrashed();
             return crashed ? new Result(id, null, null, false) : null;
+        } catch (Store.Elsewhere elsewhere) {
+            return new Result(id, null, elsewhere.getMessage(), false, true);
         } catch (IOException | RuntimeException e) {
             return new Result(id, null, e.getMessage() == null ? e.toString() : e.getMessage(), false);
         }

@@ -30,6 +30,12 @@ final class Replay implements Pack.Reader {
                 backups.startedMs = in.getLong();
                 backups.restoredAfterCrash = in.get() != 0;
                 break;
+            case Backups.HOME:
+                backups.recordedHome = path(in);
+                break;
+            case Backups.DAMAGE:
+                backups.damage = new String(path(in), StandardCharsets.UTF_8);
+                break;
             case Backups.SCOPE:
                 backups.addScope(path(in));
                 break;
@@ -54,6 +60,7 @@ final class Replay implements Pack.Reader {
                 // records are in the order in which they were written, which is not that in which threads have looked
                 long at = in.hasRemaining() ? in.getLong() : backups.next();
                 backups.passed(at);
+                e.byChild |= in.hasRemaining() && in.get() != 0;
                 backups.left(e, left, at);
                 e.leftOnDisk = true;
                 known.index(e.left, e);

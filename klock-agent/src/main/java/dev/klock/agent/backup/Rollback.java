@@ -97,7 +97,7 @@ final class Rollback {
                 list.add(e.outcome);
             }
         }
-        return new RollbackReport(list, 0, recorded);
+        return new RollbackReport(list, 0, recorded, backups.damage);
     }
 
     RollbackReport run() {
@@ -144,6 +144,11 @@ final class Rollback {
             write(p, true);
         }
         settle();
+        if (backups.begun) {
+            // before the times of the directories that they are in
+            removeLeftovers();
+        }
+        backups.begun = true;
         for (int i = plans.size() - 1; i >= 0; i--) {
             finishDirectory(plans.get(i));
         }
@@ -162,7 +167,7 @@ final class Rollback {
                 list.add(new RollbackReport.Entry(p.e.name.bytes, outcome, p.detail, p.aside));
             }
         }
-        return new RollbackReport(list, 0, false);
+        return new RollbackReport(list, 0, false, backups.damage);
     }
 
     /** Makes the decisions durable: a path half put back must not look like somebody else's work to the next run. */
@@ -906,10 +911,6 @@ final class Rollback {
             aside.ofFailed(p);
             stillMapped(p);
         }
-        if (backups.begun) {
-            removeLeftovers();
-        }
-        backups.begun = true;
         for (Name directory : changed) {
             if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || known.blocked(directory) != null) {
                 continue;
@@ -954,7 +955,7 @@ final class Rollback {
                 }
             }
         }
-        return new RollbackReport(list, verified, recorded);
+        return new RollbackReport(list, verified, recorded, backups.damage);
     }
 
     /** What an earlier run had written beside its place when it was killed; its names are ours alone. */

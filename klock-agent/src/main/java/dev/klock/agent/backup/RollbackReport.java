@@ -24,8 +24,10 @@ public final class RollbackReport {
     private final List<Entry> entries;
     private final int verified;
     private final boolean recorded;
+    private final String damage;
 
-    RollbackReport(List<Entry> entries, int verified, boolean recorded) {
+    RollbackReport(List<Entry> entries, int verified, boolean recorded, String damage) {
+        this.damage = damage;
         this.entries = Collections.unmodifiableList(entries);
         this.verified = verified;
         this.recorded = recorded;
@@ -80,9 +82,14 @@ public final class RollbackReport {
         return recorded && count(Outcome.FAILED) == 0;
     }
 
+    /** What is missing of the journal, for people: what the session changed is then not known whole. Null as a rule. */
+    public String damage() {
+        return damage;
+    }
+
     /** One line for people. */
     public String summary() {
-        return count(Outcome.RESTORED) + " restored (" + verified + " verified), " + count(Outcome.REMOVED) + " removed, "
+        return (damage == null ? "" : damage + "; of what is known: ") + count(Outcome.RESTORED) + " restored (" + verified + " verified), " + count(Outcome.REMOVED) + " removed, "
                 + count(Outcome.UNCHANGED) + " unchanged, " + count(Outcome.KEPT_THEIRS) + " kept as others left them, "
                 + count(Outcome.FAILED) + " failed";
     }

@@ -4,6 +4,8 @@ import dev.klock.agent.backup.Backups.State;
 import dev.klock.bridge.HostFiles;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -121,15 +123,37 @@ public final class Store {
     }
 
     /**
-     * One session of a home. {@code live}: some process holds it; {@code touched}: paths it changed; {@code bytes}: size of its pack;
-     * {@code startedMs}: when it first imaged something, since the epoch, 0 if it never did.
+     * One session of a home.
+     *
+     * @param live      some process holds it
+     * @param touched   paths it changed
+     * @param bytes     of all that is kept of it
+     * @param startedMs when it first imaged something, since the epoch; 0 if it never did
+     * @param notBack   paths that its last rollback left as they were; -1 if none was carried out
+     * @param elsewhere the home that its images are of, if that is not this one; else null
+     * @param damage    what is missing of its journal, for people; null if nothing is
      */
-    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs) {
+    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs, int notBack, String elsewhere, String damage) {
+        /** Whether it ended without having said so, and is to be recovered here. */
+        public boolean hasCrashed() {
+            return state == State.OPEN && !live && elsewhere == null && (startedMs != 0 || damage != null);
+        }
+    }
+
+    /** A home that was copied or moved: the images name files of the place where it was, and nothing of theirs is to be changed from here. */
+    public static final class Elsewhere extends IOException {
+        private static final long serialVersionUID = 1;
+
+        Elsewhere(String sessionId, String was, String is) {
+            super("session " + sessionId + " changed files where its home was, " + was + ", and " + is + " is a copy of that home, or it was moved here:"
+                    + " nothing is put back from here. Undo it from there (--home " + was + "), or move it back; "
+                    + "forget it here with: java -jar klock.jar backups prune --older-than 0");
+        }
     }
 
     /**
      * Removes sessions that are over: first those begun before {@code beforeMs}, then the oldest of the others until all together take at
-     * most {@code maxBytes}. Never one that some process holds, nor one that crashed and is not recovered yet.
+     * most {@code maxBytes}. Never one that some process holds, nor one that crashed here and is not recovered yet.
      *
      * @return the removed ones, oldest first
      */
@@ -149,7 +173,7 @@ public final class Store {
         }
         List<Session> removed = new ArrayList<>();
         for (Session s : all) {
-            if (s.live || s.state == State.OPEN && s.startedMs != 0 || s.startedMs >= beforeMs && bytes <= maxBytes) {
+            if (s.live || s.hasCrashed() || s.startedMs >= beforeMs && bytes <= maxBytes) {
                 continue;
             }
             if (remove(home, s.id)) {
@@ -170,6 +194,7 @@ public final class Store {
             return false;
         }
         try (held) {
+            unmarkOpen(directory);
             Files.move(directory, away);
         }
         erase(away);
@@ -215,18 +240,53 @@ public final class Store {
         return sessions.resolve(".open");
     }
 
-    /** Durable before the first image is. */
-    static void markOpen(Path directory) throws IOException {
+    /**
+     * Durable before there is a pack, so that what is not marked has ended. In it, as eight bytes, how much of the pack is safe.
+     *
+     * @return the mark, open for writing
+     */
+    static RandomAccessFile markOpen(Path directory) throws IOException {
         Path open = openSessions(directory.getParent());
         if (makeDirectory(open)) {
             Pack.syncDirectory(directory.getParent());
         }
+        Path mark = open.resolve(directory.getFileName());
         try {
-            Files.createFile(open.resolve(directory.getFileName()), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            Files.createFile(mark, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         } catch (FileAlreadyExistsException marked) {
-            return;
+            return new RandomAccessFile(mark.toFile(), "rw");
         }
+        RandomAccessFile file = new RandomAccessFile(mark.toFile(), "rw");
         Pack.syncDirectory(open);
+        return file;
+    }
+
+    /** How much of the session's pack was safe at least when its process was last heard of, in bytes; -1 if it is not marked as running. */
+    static long safe(Path directory) throws IOException {
+        try {
+            byte[] mark = Files.readAllBytes(openSessions(directory.getParent()).resolve(directory.getFileName()));
+            return mark.length == Long.BYTES ? ByteBuffer.wrap(mark).getLong() : 0;
+        } catch (NoSuchFileException ended) {
+            return -1;
+        }
+    }
+
+    /** Bytes of all files in a session's directory. */
+    static long bytes(Path directory) throws IOException {
+        long[] sum = new long[1];
+        Files.walkFileTree(directory, new SimpleFileVisitor<Path>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes a) {
+                sum[0] += a.size();
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException gone) {
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return sum[0];
     }
 
     /** After the end is durable; a mark that stays only makes the next start look. */
@@ -305,7 +365,7 @@ public final class Store {
         return out.toString();
     }
 
-    private static String sessionId(String fileName) {
+    static String sessionId(String fileName) {
         byte[] out = new byte[fileName.length()];
         int n = 0;
         for (int i = 0; i < fileName.length(); i++) {

@@ -52,8 +52,7 @@ public final class Launch {
             if (mode == Mode.LEARN) {
                 return new Launch(environment, options, null, null, home);
             }
-            throw new UsageException("no manifest: there is no klock.yaml, klock.yml or klock.json in " + environment.workingDirectory()
-                    + " or above it up to the repository root; write one, give manifest=PATH, or run with mode=learn to see what it needs");
+            throw new UsageException(ManifestLocator.nowhere(environment) + "; write one, give manifest=PATH, or run with mode=learn to see what it needs");
         }
         Manifest manifest = readManifest(file, options, environment, cache);
         return new Launch(environment, options.withManifest(manifest), file, manifest, home);

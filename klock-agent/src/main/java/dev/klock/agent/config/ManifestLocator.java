@@ -41,6 +41,26 @@ public final class ManifestLocator {
         return search(new File(environment.workingDirectory()), FileStatus.user(), options);
     }
 
+    /** For people: where there is no manifest, and what was not looked at; when {@link #locate} has found none. */
+    public static String nowhere(LaunchEnvironment environment) {
+        File workingDirectory = new File(environment.workingDirectory());
+        int user = FileStatus.user();
+        File root = repositoryRoot(workingDirectory, user);
+        StringBuilder text = new StringBuilder("no manifest: there is no klock.yaml, klock.yml or klock.json in ").append(workingDirectory);
+        if (!root.equals(workingDirectory)) {
+            text.append(" or above it up to the repository root ").append(root);
+        } else if (!new File(workingDirectory, ".git").exists()) {
+            text.append(", and nothing above it was looked at, since it is in no repository");
+        }
+        for (File dir = root.getParentFile(); dir != null; dir = dir.getParentFile()) {
+            List<File> above = all(dir);
+            if (!above.isEmpty()) {
+                return text.append(" (").append(above.get(0)).append(" is there, and may be named)").toString();
+            }
+        }
+        return text.toString();
+    }
+
     private static File search(File workingDirectory, int user, LaunchOptions options) throws UsageException {
         File root = repositoryRoot(workingDirectory, user);
         for (File dir = workingDirectory; dir != null; dir = dir.getParentFile()) {
@@ -51,7 +71,9 @@ public final class ManifestLocator {
                 requireTrusted(manifest, manifest, user);
                 requireReadable(manifest, options);
                 if (found.size() > 1) {
-                    Stderr.warn(manifest + " is the manifest; " + found.get(1).getName() + " beside it is not read: keep one of them");
+                    String others = found.size() == 2 ? found.get(1).getName() + " beside it is"
+                            : found.get(1).getName() + " and " + found.get(2).getName() + " beside it are";
+                    Stderr.warn(manifest + " is the manifest; " + others + " not read: keep one of them");
                 }
                 return manifest;
             }

@@ -46,7 +46,7 @@ public final class Messages {
         text.append("\n  to allow it, add to scope: - ");
         boolean unwritable = hasControls(resource);
         Resource directory = unwritable || isRandomName(resource) ? directoryOf(resource) : null;
-        text.append(Escapes.yaml(attempted.name().concat(" ").concat((directory == null ? resource : directory).toString())));
+        text.append(Escapes.yaml(attempted.name().concat(" ").concat(lasting(directory == null ? resource : directory).toString())));
         if (directory != null) {
             text.append(unwritable ? "\n  (a manifest takes no control characters" : "\n  (the name looks random")
                     .append(": /* stands for every name in that directory)");
@@ -77,6 +77,14 @@ public final class Messages {
         return digits == RANDOM_DIGITS;
     }
 
+    /** The same of this process, whatever number the next one has. */
+    private static Resource lasting(Resource resource) {
+        String own = "/proc/" + ProcessHandle.current().pid();
+        String path = resource.path();
+        boolean mine = resource.scheme().equals("FILE") && path.startsWith(own) && (path.length() == own.length() || path.charAt(own.length()) == '/');
+        return mine ? Resource.of("FILE", "/proc/self" + path.substring(own.length()), resource.form()) : resource;
+    }
+
     /** Whether no manifest can name the file; its directory may be named. */
     private static boolean hasControls(Resource resource) {
         String path = resource.path();
@@ -98,6 +106,10 @@ public final class Messages {
 
     /** Behind the message that a program's working directory is not declared to be changed. */
     public static final String NO_EFFECTS = "\n  or say in its PROVIDES line what the program may touch: effects: [], for nothing";
+
+    /** Behind the message that something in a program's working directory is denied. */
+    public static final String EFFECTS_BESIDE_DENY = "\n  its PROVIDES line does not say what the program may touch, so it is taken to change all of its working directory;"
+            + " say there what it may: effects: [...], or effects: [], for nothing";
 
     /** Behind the message about a program that no line lets start: what such a line should say beside its name. */
     public static String effects(Resource program) {
@@ -217,6 +229,6 @@ public final class Messages {
         if (summary.exitCode() != Summary.UNKNOWN) {
             line.append("; exit ").append(summary.exitCode());
         }
-        return line.append("; log ").append(Escapes.line(log.file().getPath())).toString();
+        return line.append("; log ").append(Escapes.line(log.file().getPath())).append(log.file().exists() ? "" : " is gone").toString();
     }
 }

@@ -103,7 +103,7 @@ final class Judge {
     private final PreImages images;
     private final Verdicts verdicts;
     private final Trail trail;
-    /** The session has changed where a link leads; never false again. */
+    /** The session has changed where a link leads, or moved a directory with whatever links are in it; never false again. */
     private volatile boolean led;
     private final Mutations mutations = new Mutations();
     private final Claims claims = new Claims();
@@ -152,7 +152,15 @@ final class Judge {
             }
             return;
         }
-        refuse(work, op, target, predicate, name == null ? text(bytes) : name);
+        try {
+            refuse(work, op, target, predicate, name == null ? text(bytes) : name);
+        } catch (ScopeViolationError e) {
+            if (bytes != null && Causes.isOnAThreadOfTheJdk()) {
+                // an error would end the thread, and whoever waits for its answer would wait for ever
+                throw Judge.<RuntimeException>sneak(files.absent());
+            }
+            throw e;
+        }
     }
 
     /** A call of a library that {@code hook} of the manifest means; nothing but lines and the mode decides. */
@@ -310,12 +318,14 @@ final class Judge {
      */
     private boolean stays(Work work, Frame f, Target target, boolean absent) {
         count(work, f, false);
-        claims.claim(f, target);
-        if (mode(target) == 0 == absent) {
-            return true;
+        if (!f.claimed) {
+            claims.claim(f, target);
         }
-        claims.release(f);
-        return false;
+        boolean stays = mode(target) == 0 == absent;
+        if (!stays) {
+            claims.release(f);
+        }
+        return stays;
     }
 
     /** An operation that changes nothing because of what exists: it tells whether it does, so DEPENDS_ON is enough. */
@@ -531,10 +541,10 @@ final class Judge {
         mark(work, f);
         if (directory) {
             imageTree(f, from);
+            image(f, to);
         } else {
-            image(f, from);
+            images(f, from, to);
         }
-        image(f, to);
     }
 
     private void link(Work work, Frame f, Target existing, Target name, String requestedExisting, String requestedName) {
@@ -555,8 +565,7 @@ final class Judge {
             return;
         }
         mark(work, f);
-        image(f, existing);
-        image(f, name);
+        images(f, existing, name);
     }
 
     private void requireTarget(Work work, int op, Target to, boolean absent, String requested) {
@@ -638,18 +647,17 @@ final class Judge {
         if (working == null) {
             return;
         }
-        String directory = Names.real(working);
-        if (dir != null) {
-            Resolved resolved = resolver.resolve(dir, directory, true);
-            if (resolved.path() == null) {
+        String directory = directory(dir, working);
+        String executable = directory == null ? null : programs.find(program, directory);
+        if (executable == null) {
+            // nothing will run, and the JDK will say so: if no other thread makes it meanwhile
+            count(work, f, true);
+            resolver.bump();
+            directory = directory(dir, working);
+            executable = directory == null ? null : programs.find(program, directory);
+            if (executable == null) {
                 return;
             }
-            directory = resolved.path();
-        }
-        String executable = programs.find(program, directory);
-        if (executable == null) {
-            // nothing will run; the JDK says so
-            return;
         }
         Target target = targets.process(executable);
         String requested = Names.text(program);
@@ -694,6 +702,12 @@ final class Judge {
         }
     }
 
+    /** The real path of the directory that a child gets; null if there is none. */
+    private String directory(String dir, byte[] working) {
+        String own = Names.real(working);
+        return dir == null ? own : resolver.resolve(dir, own, true).path();
+    }
+
     /** A child is given a descriptor that the session has open for writing: what it writes there is the session's until it is over. */
     void lend(Target target) {
         try {
@@ -713,8 +727,8 @@ final class Judge {
     }
 
     /**
-     * Whether an open that changes nothing counts as well: once the session has made, removed or renamed a link, so that none of its threads
-     * leads a name elsewhere between the look at it and the open.
+     * Whether an open or a look that changes nothing counts as well: once the session has made, removed or renamed a link, or moved a directory, so that
+     * none of its threads leads a name elsewhere between the decision and the effect.
      */
     boolean holdsReads() {
         return led;
@@ -748,7 +762,8 @@ final class Judge {
         if (verdicts.ended()) {
             throw over();
         }
-        if (f.leads) {
+        if ((f.leads || f.tree) && !led) {
+            files.holdReads();
             led = true;
         }
         count(work, f, f.tree || f.leads);
@@ -756,7 +771,7 @@ final class Judge {
             changing.incrementAndGet();
             f.counted = true;
         }
-        if (!f.alone && f.a != null) {
+        if (!f.alone && f.a != null && !f.claimed) {
             claims.claim(f, f.removesA && f.b != null);
         }
         if (verdicts.hasEnded()) {
@@ -770,6 +785,18 @@ final class Judge {
             held(f, target);
         } catch (IOException e) {
             unsaved(f, target, predicateOf(f, target), e);
+        }
+    }
+
+    private void images(Frame f, Target a, Target b) {
+        try {
+            f.waited |= images.before(a.bytes(), b.bytes(), f.nowNs == 0 ? System.nanoTime() : f.nowNs);
+            held(f, a);
+            held(f, b);
+        } catch (IOException oneOfThem) {
+            // which of them it was has to be told, and the other one's image is kept where the change goes on all the same
+            image(f, a);
+            image(f, b);
         }
     }
 

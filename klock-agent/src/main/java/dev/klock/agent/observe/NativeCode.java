@@ -25,6 +25,8 @@ final class NativeCode {
     private static final String NATIVE = Judge.NATIVE;
     private static final String FFM = "ffm";
     private static final String AGENT = "agent";
+    /** What the VM itself writes later, when it likes. */
+    private static final String VM = "vm";
 
     /** Diagnostic commands that only tell something, or tidy up memory. Reviewed on 17 and 25. */
     private static final String[] TELLING = {"help", "Compiler.codecache", "Compiler.codelist", "Compiler.directives_clear",
@@ -128,10 +130,15 @@ final class NativeCode {
             String key = equals < 0 ? "" : word.substring(0, equals);
             String file = equals < 0 ? word : word.substring(equals + 1);
             if (flag) {
+                String plain = unquoted(word);
                 if (value) {
-                    write(work, f, word);
+                    write(work, f, plain);
                 }
-                value = word.equals("HeapDumpPath");
+                boolean path = value;
+                value = !path && plain.equals("HeapDumpPath");
+                if (path || !value && plain.startsWith("HeapDump")) {
+                    judge.access(work, Op.VM_COMMAND.code(), targets.other(NATIVE, VM), CONSUMES, plain, null);
+                }
                 continue;
             }
             boolean names = equals < 0 ? !word.startsWith("-") && !name.equals("VM.log") && !name.startsWith("ManagementAgent")
@@ -142,9 +149,13 @@ final class NativeCode {
             if (file.startsWith("file=")) {
                 file = file.substring(5);
             }
-            file = file.startsWith("\"") && file.endsWith("\"") && file.length() > 1 ? file.substring(1, file.length() - 1) : file;
+            file = unquoted(file);
             if (!file.equals("stdout") && !file.equals("stderr") && !file.startsWith("#") && !file.isEmpty()) {
                 write(work, f, file);
+                if (name.equals("VM.log")) {
+                    // it goes on writing, and opens the next file by name, for as long as the JVM runs
+                    judge.access(work, Op.VM_COMMAND.code(), targets.other(NATIVE, VM), CONSUMES, file, null);
+                }
             }
         }
         if (name.equals("Compiler.perfmap") && command.trim().equals(name)) {
@@ -153,6 +164,8 @@ final class NativeCode {
     }
 
     private void write(Work work, Frame f, String file) {
+        // no other thread leads the name elsewhere before the VM has opened it
+        judge.hold(work, f, false);
         Resolved found = resolver.resolve(Names.ofText(file), true);
         if (found.path() != null) {
             judge.written(work, f, targets.file(found.path()), file);
@@ -160,6 +173,12 @@ final class NativeCode {
                 throw new IllegalStateException("what the name leads to has changed meanwhile");
             }
         }
+    }
+
+    private static String unquoted(String word) {
+        char first = word.isEmpty() ? 0 : word.charAt(0);
+        boolean quoted = word.length() > 1 && (first == '"' || first == '\'') && word.charAt(word.length() - 1) == first;
+        return quoted ? word.substring(1, word.length() - 1) : word;
     }
 
     private static boolean isOneOf(String[] words, String word) {

@@ -32,8 +32,6 @@ import java.util.List;
  * <p>Thread-safe. No lock is taken for an allowed, repeated access.
  */
 public final class Observer implements Hooks {
-    /** The argument of an access whose end is told, too. */
-    private static final int IS_ENDED = 1;
     private static final int AT_FDCWD = -100;
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
 
@@ -74,6 +72,8 @@ public final class Observer implements Hooks {
     /** By op: the ordinal of the one predicate of an operation that changes nothing, -1 for the others. */
     private static final int[] ACCESS = access();
     private static final boolean[] FOLLOWS = follows();
+    /** Ops of rows that all tell their end. */
+    private static final boolean[] LOOKS_BY_NAME = looksByName();
 
     private final ThreadLocal<Work> works = new Works();
     private final HostFiles files;
@@ -267,14 +267,13 @@ public final class Observer implements Hooks {
         try {
             int access = ACCESS[op];
             if (access >= 0) {
-                if (name != null && arg == IS_ENDED && judge.holdsReads()) {
-                    f = work.push(op, resolver.epoch());
-                    judge.hold(work, f, false);
+                if (name != null) {
+                    f = held(work, op);
                     Target target = find(name, FOLLOWS[op]);
                     judge.access(work, op, target, access, name, null);
-                    judge.letGo(f, target);
-                } else if (name != null) {
-                    judge.access(work, op, find(name, FOLLOWS[op]), access, name, null);
+                    if (f != null && op == OPEN_READ) {
+                        judge.letGo(f, target);
+                    }
                 }
             } else {
                 f = work.push(op, resolver.epoch());
@@ -305,6 +304,7 @@ public final class Observer implements Hooks {
             int access = ACCESS[op];
             if (access >= 0) {
                 if (name != null) {
+                    f = held(work, op);
                     judge.access(work, op, find(name, FOLLOWS[op]), access, null, name);
                 }
             } else if (op == OPEN_FLAGS && !Judge.changes(op, arg) && !judge.holdsReads()) {
@@ -341,6 +341,7 @@ public final class Observer implements Hooks {
             boolean follow = op == OPEN_FLAGS ? follows(op, arg) : FOLLOWS[op] && (arg & AT_SYMLINK_NOFOLLOW) == 0;
             if (access >= 0) {
                 if (name != null) {
+                    f = held(work, op);
                     judge.access(work, op, find(work, dirFd, name, follow), access, null, name);
                 }
             } else {
@@ -356,6 +357,16 @@ public final class Observer implements Hooks {
         } finally {
             over(work, through ? null : f);
         }
+    }
+
+    /** A frame for a look by name whose end will be told, once the session has changed where a link leads; else null. */
+    private Frame held(Work work, int op) {
+        if (!LOOKS_BY_NAME[op] || !judge.holdsReads()) {
+            return null;
+        }
+        Frame f = work.push(op, resolver.epoch());
+        judge.hold(work, f, false);
+        return f;
     }
 
     @Override
@@ -1162,6 +1173,15 @@ public final class Observer implements Hooks {
             access[i] = op.mutates() || op.predicate() == null ? -1 : op.predicate().ordinal();
         }
         return access;
+    }
+
+    private static boolean[] looksByName() {
+        boolean[] looks = new boolean[Op.values().length];
+        Op[] all = {Op.PROBE, Op.PROBE_NO_FOLLOW, Op.PROBE_AT, Op.LIST, Op.OPEN_READ};
+        for (int i = 0; i < all.length; i++) {
+            looks[all[i].code()] = true;
+        }
+        return looks;
     }
 
     private static boolean[] follows() {

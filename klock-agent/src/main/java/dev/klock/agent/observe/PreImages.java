@@ -29,6 +29,20 @@ public interface PreImages {
     }
 
     /**
+     * {@link #before(byte[], long)} of both sides of a rename or hard link, which may wait for the disk once together. Each is followed by a
+     * {@link #left} of its own; if this throws, no {@link #left} follows for either.
+     */
+    default boolean before(byte[] path, byte[] other, long nowNs) throws IOException {
+        boolean waited = before(path, nowNs);
+        try {
+            return before(other, nowNs) || waited;
+        } catch (IOException failed) {
+            left(path);
+            throw failed;
+        }
+    }
+
+    /**
      * {@link #before} of a file that is open for writing and about to be mapped: no {@link #left} follows, since nothing tells when the
      * mapping is gone.
      */

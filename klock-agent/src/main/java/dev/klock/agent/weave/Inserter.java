@@ -230,6 +230,10 @@ final class Inserter extends ClassVisitor {
                     pushInt(hook.op.code());
                     bridge("end");
                     return;
+                case "probe":
+                    pushInt(hook.op.code());
+                    bridge("probed");
+                    return;
                 case "hides":
                     super.visitVarInsn(Opcodes.ALOAD, 1);
                     bridge("hides");
@@ -254,6 +258,7 @@ final class Inserter extends ClassVisitor {
                     bridge("named");
                     return;
                 case "names":
+                    pushInt(hook.op.code());
                     bridge("without");
                     return;
                 case "text":

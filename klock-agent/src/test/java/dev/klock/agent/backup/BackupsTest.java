@@ -966,6 +966,86 @@ class BackupsTest {
         assertThat(b).hasContent("before");
     }
 
+    /** A rollback that ends when its files are written beside their places. */
+    private void rollbackKilled() {
+        assertThatThrownBy(() -> backups.rollback(new Undo(null, false, false, (done, all) -> {
+            if (done == all) {
+                throw new IllegalStateException("killed");
+            }
+        }))).hasMessage("killed");
+    }
+
+    @Test
+    @Tag("C45")
+    void rollback_thatFindsWhatAKilledOneLeftBesideALinkThatIsBack_putsTheDirectorysTimesBack() throws IOException {
+        Path link = Files.createSymbolicLink(out.resolve("a"), Path.of("nowhere"));
+        Path file = file("b", "before");
+        age(file);
+        age(out);
+        Map<String, String> before = TreeListing.of(out);
+        work.delete(link);
+        work.write(file, "changed");
+        rollbackKilled();
+        String besideFile;
+        try (Stream<Path> list = Files.list(out)) {
+            besideFile = list.map(p -> p.getFileName().toString()).filter(name -> name.startsWith(".klock-restore-")).findFirst().orElseThrow();
+        }
+        int last = besideFile.lastIndexOf('-') + 1;
+        // killed when the link had its name, and its temporary one still
+        Files.createLink(out.resolve(besideFile.substring(0, last) + (Integer.parseInt(besideFile.substring(last)) - 1)), link);
+
+        crash();
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(TreeListing.of(out)).as(report.toString()).isEqualTo(before);
+    }
+
+    /** Takes away all that is behind the record of what became of {@code path}. */
+    private void cutBehindOutcome(Path path) throws IOException {
+        Path pack = home.resolve("backups/s-1/pack");
+        long[] found = new long[2];
+        Pack.open(pack, true, false, (type, head, dataAt, dataLength, intact) -> {
+            long start = dataAt - head.capacity() - Pack.FIXED;
+            if (found[0] != 0 && found[1] == 0) {
+                found[1] = start;
+            }
+            byte[] name = Work.name(path);
+            if (type == Backups.OUTCOME && Arrays.equals(Arrays.copyOfRange(head.array(), 4, 4 + head.getInt(0)), name)) {
+                found[0] = start;
+            }
+        }).close();
+        try (RandomAccessFile file = new RandomAccessFile(pack.toFile(), "rw")) {
+            file.setLength(found[1]);
+        }
+        Files.createFile(home.resolve("backups/.open/s-1"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"d", "d/one"})
+    @Tag("C45")
+    void rollback_killedWhenOneOutcomeWasOnRecord_butNotTheNext_bringsTimesAndLinksBack(String last) throws IOException {
+        Path directory = Files.createDirectory(out.resolve("d"));
+        Files.createLink(directory.resolve("two"), file("d/one", "before"));
+        age(directory);
+        age(out);
+        Map<String, String> before = TreeListing.of(out);
+        work.deleteTree(directory);
+        for (int i = 0; i < 20; i++) {
+            // takes the inode numbers that are free now
+            Files.createFile(temp.resolve("other" + i));
+        }
+        assertThat(backups.rollback().complete()).isTrue();
+        backups.close();
+        cutBehindOutcome(out.resolve(last));
+
+        backups = Backups.open(home, "s-1", Work.FILES);
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(TreeListing.of(out)).as(report.toString()).isEqualTo(before);
+    }
+
     @Test
     @Tag("C45")
     void rollbackAfterACrash_inTheMiddleOfAWrite_restoresAndKeepsWhatWasThere() throws IOException {

@@ -58,9 +58,15 @@ class LaunchTest {
     void launch_withoutManifest_isRefusedUnlessNothingIsGuarded() throws Exception {
         for (String argument : new String[] {null, "mode=block", "mode=permissive"}) {
             assertThatThrownBy(() -> read(argument)).isInstanceOf(UsageException.class).hasMessage("no manifest: there is no klock.yaml, klock.yml or "
-                    + "klock.json in " + work + " or above it up to the repository root; write one, give manifest=PATH, or run with mode=learn to see "
+                    + "klock.json in " + work + ", and nothing above it was looked at, since it is in no repository; write one, give manifest=PATH, or run with mode=learn to see "
                     + "what it needs");
         }
+        File above = Place.file(work.getParentFile(), "klock.yaml", MANIFEST);
+        assertThatThrownBy(() -> read(null)).hasMessageContaining("it is in no repository (" + above + " is there, and may be named); write one");
+        Place.directory(work.getParentFile(), ".git", "rwxr-xr-x");
+        assertThat(read(null).manifest().file()).isEqualTo(above.toString());
+        assertThat(above.delete()).isTrue();
+        assertThatThrownBy(() -> read(null)).hasMessageContaining(work + " or above it up to the repository root " + work.getParentFile() + "; write one");
         assertThat(read("mode=learn").manifest()).isNull();
         assertThat(read("mode=learn").home()).isEqualTo(new File(work, ".klock"));
         assertThat(read("mode=off").manifest()).isNull();

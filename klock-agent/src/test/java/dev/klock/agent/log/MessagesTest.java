@@ -37,6 +37,14 @@ class MessagesTest {
     }
 
     @Test
+    void violation_ofThisProcesssOwnEntry_proposesANameForEachProcess() {
+        Resource own = Resource.file("/proc/" + ProcessHandle.current().pid() + "/comm");
+        assertThat(Messages.violation(Predicate.CONSUMES, own, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES FILE:/proc/self/comm");
+        Resource other = Resource.file("/proc/" + ProcessHandle.current().pid() + "1/comm");
+        assertThat(Messages.violation(Predicate.CONSUMES, other, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES " + other);
+    }
+
+    @Test
     void violation_ofANameThatIsRandom_proposesItsDirectory() {
         Resource random = Resource.file("/tmp/imageio4711471147114711.tmp");
         assertThat(Messages.violation(Predicate.PROVIDES, random, null, 0, null, List.of(), null)).isEqualTo(

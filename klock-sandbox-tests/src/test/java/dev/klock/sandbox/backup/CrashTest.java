@@ -76,6 +76,30 @@ class CrashTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    void recover_whenTheJournalIsShorterOrGone_saysWhatIsMissing(Jdk jdk) throws IOException {
+        Workspace workspace = crashed(jdk, "");
+        Path pack = workspace.root().resolve(".klock/backups/straying/pack");
+        try (java.io.RandomAccessFile file = new java.io.RandomAccessFile(pack.toFile(), "rw")) {
+            file.setLength(file.length() / 2);
+        }
+
+        Outcome shorter = recover(jdk);
+
+        assertThat(shorter.exit()).as(shorter.toString()).isEqualTo(1);
+        assertThat(shorter.out()).contains("bytes of its journal are gone (" + pack + ")");
+        Outcome undo = Child.on(jdk).in(directory).verb("undo", "--session", "straying").run();
+        assertThat(undo.exit()).as(undo.toString()).isEqualTo(1);
+        assertThat(undo.out()).contains("bytes of its journal are gone");
+
+        workspace.watched(jdk, "", "write w/out/ready again", "sleep 60000").killedWhen(workspace.root().resolve(".klock/backups/straying-2/pack"),
+                Duration.ofMillis(500));
+        Files.delete(workspace.root().resolve(".klock/backups/straying-2/pack"));
+        Outcome next = workspace.watched(jdk, "", "print hello").run();
+        assertThat(next.err()).as(next.toString()).contains("straying-2 crashed, and nothing of it could be put back: its journal");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     @Tag("K6-3")
     void nextStart_afterBlockWasKilled_keepsItsChangesAndSaysSo(Jdk jdk) {
         Workspace workspace = crashed(jdk, "mode=block");

@@ -9,6 +9,8 @@ import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Script;
 import java.io.IOException;
+import java.util.stream.Stream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -162,6 +164,108 @@ class OpaqueChildTest {
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(outcome.err()).doesNotContain("not rolled back");
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void outputOfTheProgram_whereAChildMayChangeAll_isNotTheChilds(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "echo more >> w/out/b");
+        String before = Files.readString(workspace.root().resolve("w/out/b"));
+
+        Outcome outcome = workspace.bare(jdk, "print hello", "run /bin/sh works.sh", "write w/x stray").klock("").manifest(manifest(workspace))
+                .through("/bin/sh", "-c", "exec \"$@\" > w/out/run.out 2> w/out/run.err", "sh").run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(Files.readString(workspace.root().resolve("w/out/run.out"))).contains("hello\n");
+        assertThat(Files.readString(workspace.root().resolve("w/out/run.err"))).contains("aborted: 1 denied").contains("rolled back")
+                .doesNotContain("not rolled back");
+        assertThat(workspace.root().resolve("w/out/b")).hasContent(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C32")
+    void whatChangesWhileAChildRuns_mayBeSomebodyElses_soACopyIsKeptAndNamed(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "echo by hand > w/out/a; echo fresh > w/out/fresh");
+        String before = workspace.tree().visible();
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh", "write w/x stray").klock("").manifest(manifest(workspace)).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+        assertThat(outcome.err()).as(outcome.toString()).containsPattern("what was there of 2 files, and may be somebody else's, is in \\S+/displaced");
+        Path kept = Path.of(outcome.err().replaceAll("(?s).*else's, is in (\\S+).*", "$1"));
+        try (Stream<Path> files = Files.list(kept)) {
+            assertThat(files.filter(file -> file.toString().matches(".*-(a|fresh)")).map(file -> read(file))).containsExactlyInAnyOrder("by hand\n", "fresh\n");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void childThatRemovesKlocksHome_isAViolation_andAllItChangedComesBack(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "rm -rf .klock w/out/c; echo gone > w/out/a");
+        String before = workspace.tree().visible();
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh", "sleep 60000").klock("").manifest(manifest(workspace)).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+        assertThat(outcome.err()).contains("was removed while a child ran").contains("it is klock's own").contains(" is gone").doesNotContain("not rolled back");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C32")
+    void whatAnotherSessionDoesWhileAChildRuns_isItsOwn(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "echo child > w/out/b; echo yes > w/in/started; while [ ! -e w/out/fresh ]; do sleep 0.05; done; sleep 0.5");
+        String before = Files.readString(workspace.root().resolve("w/out/b"));
+
+        List<Outcome> both = Child.together(List.of(
+                workspace.bare(jdk, "run /bin/sh works.sh", "write w/x stray").klock("").manifest(manifest(workspace)),
+                workspace.bare(jdk, "await w/in/started", "write w/out/a second", "delete w/out/c/d", "write w/out/fresh second").klock("")
+                        .manifest(manifest(workspace))));
+
+        assertThat(both.get(0).exit()).as(both.get(0).toString()).isEqualTo(108);
+        assertThat(both.get(1).exit()).as(both.get(1).toString()).isZero();
+        assertThat(workspace.root().resolve("w/out/a")).hasContent("second");
+        assertThat(workspace.root().resolve("w/out/fresh")).hasContent("second");
+        assertThat(workspace.root().resolve("w/out/c/d")).doesNotExist();
+        assertThat(workspace.root().resolve("w/out/b")).hasContent(before);
+        assertThat(both.get(0).err()).containsPattern("the work of session straying(-2)?, which ran at the same time");
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String manifest(Workspace workspace) throws IOException {
+        return workspace.manifest() + "  - predicate: PROVIDES\n    resource: PROCESS:" + Path.of("/bin/sh").toRealPath()
+                + "\n    effects: [\"MUTATES FILE:" + workspace.root() + "/w/out/**\"]\n";
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-7")
+    void childWhoseDirectoryHoldsSomethingDenied_isRefusedByThatLine(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        String manifest = workspace.manifest() + "  - MUTATES FILE:" + workspace.root() + "/**\n  - PROVIDES PROCESS:" + Path.of("/bin/sh").toRealPath()
+                + "\ndeny:\n  - CONSUMES FILE:" + workspace.root() + "/w/private/p\n";
+
+        Outcome outcome = workspace.bare(jdk, "run /bin/sh nothing.sh").klock("").manifest(manifest).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.err()).contains("but the manifest denies it").contains("denied by CONSUMES FILE:" + workspace.root() + "/w/private/p (klock.yaml:")
+                .contains("say there what it may: effects: [...]").doesNotContain("to allow it, add");
     }
 
     @ParameterizedTest

@@ -42,7 +42,7 @@ class SyncOrderTest {
         assertThat(Durability.lost(root, second)).isEmpty();
         int syncs = 0;
         for (int i = 0; i < second.size(); i++) {
-            if (isSync(second.get(i), root.toString()) && !isFollowedByAnother(second, i)) {
+            if (isSync(second.get(i), root.toString())) {
                 List<Durability.Call> without = new ArrayList<>(second);
                 without.remove(i);
                 assertThat(Durability.lost(root, without)).as("without " + second.get(i).line()).isNotEmpty();
@@ -62,17 +62,6 @@ class SyncOrderTest {
 
     private static boolean isSync(Durability.Call call, String below) {
         return call.name().endsWith("sync") && !call.paths().isEmpty() && call.paths().get(0).startsWith(below);
-    }
-
-    /** A rename waits for its two images one after the other: nothing is changed before the second is safe. */
-    private static boolean isFollowedByAnother(List<Durability.Call> calls, int i) {
-        for (int k = i + 1; k < calls.size() && !calls.get(k).name().equals("rename"); k++) {
-            if (calls.get(k).name().equals("fdatasync")) {
-                return calls.get(i).name().equals("fdatasync") && calls.subList(i + 1, k).stream().allMatch(call -> call.name().equals("pwrite64")
-                        && call.paths().equals(calls.get(i).paths()));
-            }
-        }
-        return false;
     }
 
     private static List<Durability.Call> without(List<Durability.Call> calls, String synced) {

@@ -83,6 +83,39 @@ class UndoTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("C32")
+    void undo_inACopyOfTheProject_leavesTheOriginalAloneAndSaysWhere(Jdk jdk) throws Exception {
+        Workspace workspace = worked(jdk);
+        String after = workspace.tree().whole();
+        Path copy = directory.resolve("copy");
+        Files.createDirectory(copy);
+        for (String part : new String[] {"w", ".klock", "klock.yaml"}) {
+            assertThat(new ProcessBuilder("cp", "-a", directory.resolve(part).toString(), copy.toString()).inheritIO().start().waitFor()).isZero();
+        }
+
+        Outcome refused = Child.on(jdk).in(copy).verb("undo").run();
+
+        assertThat(refused.exit()).as(refused.toString()).isEqualTo(4);
+        assertThat(refused.err().lines()).as(refused.toString()).singleElement().asString()
+                .contains("straying changed files where its home was, " + workspace.root().resolve(".klock"), copy.toRealPath() + "/.klock is a copy");
+        assertThat(workspace.tree().whole()).isEqualTo(after);
+        assertThat(Child.on(jdk).in(copy).verb("sessions").run().out()).contains("of a home in " + workspace.root().resolve(".klock"));
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void sessions_afterAnUndo_sayWhatIsNotRolledBackNow(Jdk jdk) throws IOException {
+        Workspace workspace = worked(jdk);
+        Files.writeString(workspace.root().resolve("w/out/a"), "by hand\n");
+
+        verb(jdk, "undo");
+        assertThat(verb(jdk, "sessions").out()).contains("NOT rolled back 1");
+        verb(jdk, "undo", "--force");
+        assertThat(verb(jdk, "sessions").out()).contains("rolled back)").doesNotContain("NOT");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     void diff_ofASession_isUnifiedAndInJson(Jdk jdk) {
         Workspace workspace = worked(jdk);
         String a = workspace.root().resolve("w/out/a").toString();

@@ -28,6 +28,8 @@ public final class Child {
     private static final Semaphore CORES = new Semaphore(Runtime.getRuntime().availableProcessors(), true);
     /** How often a test that repeats things should do so, as a factor; {@code -Dklock.test.scale}. */
     public static final int SCALE = Integer.getInteger("klock.test.scale", 1);
+    /** The exit code of a process that SIGKILL has ended. */
+    public static final int KILLED = 137;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** Where Surefire leaves the compiled subjects. */
     private static final Path SUBJECTS = KlockJar.module().resolve("target/test-classes");
@@ -192,6 +194,15 @@ public final class Child {
 
     /** Starts it and kills it (SIGKILL) as soon as {@code file} exists and {@code later} has passed; fails if it ends before. */
     public Outcome killedWhen(Path file, Duration later) {
+        Outcome outcome = killedWhenOrEnded(file, later);
+        if (outcome.exit() != KILLED) {
+            throw new AssertionError("ended before it could be killed: " + outcome);
+        }
+        return outcome;
+    }
+
+    /** The same for what may also end by itself before. */
+    public Outcome killedWhenOrEnded(Path file, Duration later) {
         CORES.acquireUninterruptibly();
         try {
             Running running = start();
@@ -200,13 +211,8 @@ public final class Child {
                 Thread.sleep(2);
             }
             Thread.sleep(later.toMillis());
-            boolean alive = running.process().isAlive();
             running.kill();
-            Outcome outcome = running.await();
-            if (!alive) {
-                throw new AssertionError("ended before it could be killed: " + outcome);
-            }
-            return outcome;
+            return running.await();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

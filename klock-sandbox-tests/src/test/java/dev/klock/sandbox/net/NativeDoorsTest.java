@@ -114,7 +114,11 @@ class NativeDoorsTest {
         wanted.put("record-to %s/s.jfr", "recorded true");
         String[] allowed = wanted.keySet().stream().map(step -> step.formatted(ok)).toArray(String[]::new);
         String[] denied = wanted.keySet().stream().map(step -> step.formatted(no)).toArray(String[]::new);
-        Steps steps = steps(jdk, "PROVIDES FILE:" + ok + "/*");
+        String[] later = {"command vmLog output=" + ok + "/log what=gc", "flag HeapDumpPath " + ok + "/later", "flag HeapDumpOnOutOfMemoryError true",
+            "flag HeapDumpBeforeFullGC true", "flag HeapDumpAfterFullGC true"};
+        assertThat(steps(jdk, "PROVIDES FILE:" + ok + "/*").watched("block", later).values()).as("where it writes later is not told")
+                .allMatch(result -> result.contains("CONSUMES on NATIVE:vm"));
+        Steps steps = steps(jdk, "PROVIDES FILE:" + ok + "/*", "CONSUMES NATIVE:vm");
         Map<String, String> results = steps.watched("block", allowed);
         wanted.forEach((step, result) -> assertThat(results.get(step.formatted(ok))).as(step).startsWith(result));
         Map<String, String> stopped = steps.watched("block", denied);

@@ -16,8 +16,8 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /**
- * Changes the tree that its first argument names for ever, at random from the seed in the second; makes the file that the third names when
- * it has begun.
+ * Changes the tree that its first argument names, at random from the seed in the second; makes the file that the third names when it has
+ * begun. For ever, or for as many steps as the fourth says; then it writes the file that the fifth names, which is out of its scope.
  */
 public final class Churn {
     private Churn() {
@@ -26,7 +26,8 @@ public final class Churn {
     public static void main(String[] arguments) throws IOException {
         Path root = Path.of(arguments[0]);
         Random random = new Random(Long.parseLong(arguments[1]));
-        for (long n = 0; ; n++) {
+        long steps = arguments.length > 3 ? Long.parseLong(arguments[3]) : Long.MAX_VALUE;
+        for (long n = 0; n < steps; n++) {
             if (n == 5) {
                 Files.createFile(Path.of(arguments[2]));
             }
@@ -36,6 +37,7 @@ public final class Churn {
                 continue;
             }
         }
+        Files.writeString(Path.of(arguments[4]), "astray");
     }
 
     private static Path pick(Path root, Random random) throws IOException {
@@ -63,7 +65,10 @@ public final class Churn {
         switch (random.nextInt(12)) {
             case 0, 1 -> Files.write(fresh, new byte[random.nextInt(5000)]);
             case 2 -> Files.createDirectory(fresh);
-            case 3 -> Files.move(p, fresh);
+            case 3 -> {
+                boolean directory = random.nextBoolean() && !p.getParent().equals(root);
+                Files.move(directory ? p.getParent() : p, directory ? root.resolve("n" + n) : fresh);
+            }
             case 4 -> Files.createSymbolicLink(fresh, Path.of("somewhere"));
             case 5 -> Files.deleteIfExists(p);
             case 6 -> Files.setPosixFilePermissions(p, PosixFilePermissions.fromString(random.nextBoolean() ? "rwx------" : "rwxr-xr-x"));

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * <pre>
  *  print TEXT              write FILE TEXT        append FILE TEXT      read FILE          delete FILE
  *  move FROM TO            mkdir DIR              list DIR              run PROGRAM ARGS…
- *  sleep MS                exit N
+ *  sleep MS                await FILE             exit N
  *  try STEP                print what it throws, whatever it is, and go on
  *  thread STEP             on a thread of its own that nobody joins
  *  times N STEP
@@ -53,6 +53,11 @@ public final class Script {
             case "run" -> runProgram(rest);
             case "run-to" -> new ProcessBuilder(rest.subList(1, rest.size())).redirectOutput(new File(rest.get(0))).start().waitFor();
             case "run-onto" -> new ProcessBuilder(rest.subList(1, rest.size())).redirectOutput(Redirect.appendTo(new File(rest.get(0)))).start().waitFor();
+            case "await" -> {
+                while (!Files.exists(Path.of(rest.get(0)))) {
+                    Thread.sleep(20);
+                }
+            }
             case "sleep" -> Thread.sleep(Long.parseLong(rest.get(0)));
             case "exit" -> System.exit(Integer.parseInt(rest.get(0)));
             case "try" -> attempt(rest);
