@@ -137,7 +137,7 @@ class KernelModelTest {
                     asked.add(resource(pattern).form());
                 }
                 long ttl = 300 + random.nextInt(1500);
-                long wait = random.nextInt(5) == 0 ? 0 : random.nextInt(2000);
+                long wait = random.nextInt(6) == 0 ? 0 : random.nextInt(800);
                 boolean reserve = random.nextInt(4) == 0;
                 boolean dry = random.nextInt(8) == 0;
                 trace.add(now + " " + name + (dry ? " dry " : " submit ") + triples + " ttl " + ttl + " wait " + wait + " reserve " + reserve);
