@@ -272,7 +272,8 @@ public final class Backups implements Closeable {
             notBack += e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
                     || e.outcome.outcome() == RollbackReport.Outcome.FAILED) ? 1 : 0;
         }
-        return new Store.Session(sessionId, state, live, touched, Store.bytes(directory), startedMs, notBack, isElsewhere() ? Name.show(recordedHome) : null, damage);
+        return new Store.Session(sessionId, state, live, touched, Store.bytes(directory), startedMs, notBack,
+                isElsewhere() ? Name.show(recordedHome) : null, damage);
     }
 
     /** Whether the home was copied or moved since the session began: the names in the pack are of another place. */
