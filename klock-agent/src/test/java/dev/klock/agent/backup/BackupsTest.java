@@ -1662,6 +1662,44 @@ class BackupsTest {
         assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
     }
 
+    /** A file is open for writing and renamed, its new name goes as well, and the process is killed before the descriptor is closed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"deleted", "replaced"})
+    @Tag("C45")
+    @Tag("FIELD-H13")
+    void rollbackAfterACrash_ofAFileWrittenWhenTheNameThatItsDescriptorWasCarriedToIsGone_bringsAllItsNamesBack(String how) throws IOException {
+        Path first = file("first", "original");
+        Files.createLink(out.resolve("second"), first);
+        Files.createLink(out.resolve("third"), first);
+        Map<String, String> before = TreeListing.of(out);
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        Path renamed = out.resolve("renamed");
+        backups.image(Work.name(first));
+        work.on(first, renamed, () -> {
+            Files.move(first, renamed, StandardCopyOption.ATOMIC_MOVE);
+            int fd = Work.FILES.open(Work.name(renamed));
+            backups.image(Work.name(renamed));
+            backups.carriedTo(Work.name(renamed), fd);
+            backups.left(Work.name(first));
+            Work.FILES.close(fd);
+        });
+        if (how.equals("deleted")) {
+            work.delete(renamed);
+        } else {
+            work.write(out.resolve("fresh"), "another");
+            work.rename(out.resolve("fresh"), renamed);
+        }
+        // by the descriptor, which has no name any more
+        Files.writeString(out.resolve("second"), "");
+        crash();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as("%s", report).isTrue();
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
     /** What was made in it is still open: the directory's times are later than those the session is known to have left. */
     @Test
     void rollback_ofAFileThatIsStillOpen_putsTheTimesOfItsDirectoryBack() throws IOException {
