@@ -280,6 +280,11 @@ public final class Backups implements Closeable {
         return recordedHome != null && !Arrays.equals(recordedHome, home.bytes);
     }
 
+    /** Whether this is klock's own directory, in which no file is anybody's. */
+    boolean isHome(Name name) {
+        return name.equals(home);
+    }
+
     /** Opens a session that has crashed; null if some process, this one included, holds it, or there is none of that name. */
     static Backups openCrashed(Path home, String sessionId, HostFiles files) throws IOException {
         Path directory = Store.directory(home, sessionId);
