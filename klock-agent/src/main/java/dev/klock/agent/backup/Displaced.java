@@ -133,7 +133,12 @@ final class Displaced {
 
     /** Puts a copy of an attributed file aside, for where it cannot be moved there, or is about to be written in place. */
     void keepCopy(Plan p, Path path) throws IOException {
-        if (p.now.size == 0) {
+        keepCopy(p, path, p.now);
+    }
+
+    /** {@link #keepCopy(Plan, Path)} of what p's file is now, {@code now}, at another path. */
+    void keepCopy(Plan p, Path path, FileState now) throws IOException {
+        if (now.size == 0) {
             return;
         }
         Path wanted = backups.aside("displaced", p.index, p.e.name);
@@ -143,14 +148,14 @@ final class Displaced {
             p.aside = latest(wanted);
             return;
         }
-        if (p.now.size > MAX_DISPLACED_COPY && !undo.force()) {
+        if (now.size > MAX_DISPLACED_COPY && !undo.force()) {
             p.note("what was there was too large to be kept");
             return;
         }
         try {
             copy(path, aside);
         } catch (AccessDeniedException unreadable) {
-            Metadata.chmod(path, p.now.mode | 0600);
+            Metadata.chmod(path, now.mode | 0600);
             copy(path, aside);
         }
         p.aside = aside;

@@ -304,6 +304,8 @@ final class Rollback {
             }
             FileState now = FileState.look(files, child);
             Entry from = now.kind == FileState.ABSENT ? null : known.knownElsewhere(child, now);
+            boolean wasOpen = from == null;
+            from = wasOpen ? known.movedWhileOpen(child, now) : from;
             Plan origin = from == null ? null : byName.get(from.name);
             if (origin == null || origin.owner == Plan.THEIRS || origin.outcome == Outcome.FAILED
                     || origin.e.image.kind != FileState.ABSENT && !canComeBack(origin)) {
@@ -321,6 +323,9 @@ final class Rollback {
                     Metadata.chmod(path, now.mode);
                 }
             } else if (intact(from)) {
+                if (wasOpen) {
+                    displaced.keepCopy(origin, path, now);
+                }
                 Files.delete(path);
             }
             changed.add(directory);

@@ -42,6 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -1748,6 +1749,61 @@ class BackupsTest {
         assertThat(report.complete()).as("%s", report).isTrue();
         assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
         assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
+    /** A directory that holds several names of a file is renamed, and one of them is open when the process is killed. */
+    @ParameterizedTest
+    @CsvSource({"3, ''", "3, more than there was", "2, ''", "2, more than there was", "3, gone", "2, gone"})
+    @Tag("C45")
+    @Tag("FIELD-H13")
+    void rollbackAfterACrash_ofAMovedDirectoryWithAFileThatWasOpenUnderOneOfItsNames_leavesNothingOfIt(int names, String written) throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Path one = file("d/b", "original");
+        Files.createLink(Files.createDirectory(d.resolve("e")).resolve("c"), one);
+        if (names == 3) {
+            Files.createLink(out.resolve("a"), one);
+        }
+        Map<String, String> before = TreeListing.of(out);
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        Path moved = out.resolve("dd");
+        work.rename(d, moved);
+        backups.image(Work.name(moved.resolve("b")));
+        if (written.equals("gone")) {
+            work.delete(moved.resolve("b"));
+        }
+        // by the descriptor
+        Files.writeString(moved.resolve("e/c"), written);
+        crash();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as("%s", report).isTrue();
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        if (!written.isEmpty()) {
+            assertThat(entry(report, d.resolve("e/c")).aside()).hasContent(written);
+        }
+    }
+
+    /** Nothing was open: what a moved file holds by then is somebody else's. */
+    @Test
+    @Tag("C32")
+    @Tag("C45")
+    void rollbackAfterACrash_ofAMovedDirectoryWithAFileThatOthersChanged_keepsTheirs() throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Path one = file("d/b", "original");
+        Files.createLink(Files.createDirectory(d.resolve("e")).resolve("c"), one);
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        Path moved = out.resolve("dd");
+        work.rename(d, moved);
+        work.append(moved.resolve("b"), " and more");
+        crash();
+        Files.writeString(moved.resolve("e/c"), "theirs, which is longer");
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(moved.resolve("e/c")).as("%s", report).hasContent("theirs, which is longer");
+        assertThat(d.resolve("e/c")).as("%s", report).hasContent("original");
     }
 
     /** What was made in it is still open: the directory's times are later than those the session is known to have left. */
