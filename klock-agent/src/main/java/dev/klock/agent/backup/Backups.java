@@ -1180,7 +1180,7 @@ public final class Backups implements Closeable {
         for (int attempt = 1; ; attempt++) {
             FileState now = later && attempt == 1 ? seen : look(e.name);
             FileState moved = null;
-            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && known.movedHere(e.name, now)) {
+            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && (known.movedHere(e.name, now) || known.movedAlong(e.name, now))) {
                 e.moved = true;
                 moved = now;
                 now = FileState.absent();

@@ -228,6 +228,23 @@ final class Identities {
         return open && origin != null && hasNamesLeft(candidates, now, 1) ? origin : null;
     }
 
+    /**
+     * Whether the file {@code now}, met for the first time at {@code name}, came there with its directory: not as it was then, but it still has
+     * another name that it had, so that it is the same file.
+     */
+    boolean movedAlong(Name name, FileState now) throws IOException {
+        Entry[] candidates = now.kind == FileState.FILE && now.nlink > 1 ? byInode.get(now.ino) : null;
+        if (candidates == null) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c.role == Entry.TOUCHED && c.image.nlink > 1 && c.image.sameInode(now) && isAlong(c.name, name)) {
+                return hasNamesLeft(candidates, now, 0);
+            }
+        }
+        return false;
+    }
+
     /** Whether {@code to} is what became of {@code from} when the directory that it is in was moved. */
     private boolean isAlong(Name from, Name to) throws IOException {
         Entry directory = from.equals(to) || !Arrays.equals(from.last(), to.last()) ? null : entries.get(from.parent());

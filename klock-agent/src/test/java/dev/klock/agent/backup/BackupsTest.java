@@ -1785,6 +1785,29 @@ class BackupsTest {
         }
     }
 
+    /** A descriptor of which klock knows no more than a name that is gone changes a file; then the name of it that was moved is met first. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void rollback_ofAFileChangedUnseenInAMovedDirectory_leavesNothingOfIt(boolean crash) throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Path one = file("a", "original");
+        Files.createLink(Files.createDirectory(d.resolve("e")).resolve("c"), one);
+        Map<String, String> before = TreeListing.of(out);
+        Path moved = out.resolve("dd");
+        work.rename(d, moved);
+        work.write(one, "edited");
+        Files.writeString(one, "edited once more, and longer");
+        work.append(moved.resolve("e/c"), " and once more");
+        if (crash) {
+            crash();
+        }
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as("%s", report).isTrue();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
     /** Nothing was open: what a moved file holds by then is somebody else's. */
     @Test
     @Tag("C32")
