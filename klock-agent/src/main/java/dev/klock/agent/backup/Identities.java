@@ -2,7 +2,9 @@ package dev.klock.agent.backup;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -183,6 +185,18 @@ final class Identities {
         }
         // a descriptor that outlived its name may have changed it since, too; as long as not all of its names are gone, the number is its own
         return twin != null && (known || hasNamesLeft(candidates, now, 0)) ? twin : null;
+    }
+
+    /** The paths that this file, or directory, was at when the session first met them, or an earlier one that its inode number was given to. */
+    List<Entry> imagedAs(FileState now) {
+        List<Entry> met = new ArrayList<>();
+        Entry[] candidates = byInode.get(now.ino);
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            if (candidates[i].role == Entry.TOUCHED && candidates[i].image.sameInode(now)) {
+                met.add(candidates[i]);
+            }
+        }
+        return met;
     }
 
     /** The entry that {@code now}, found at {@code name}, was moved from, or null. */

@@ -288,6 +288,24 @@ final class Rollback {
         }
     }
 
+    /** Whether it may be what the session met at a place that it cannot come back to, however often it was moved since: it stays where it is. */
+    private boolean isHeldHere(FileState now) {
+        List<Entry> met = known.imagedAs(now);
+        for (int i = 0; i < met.size(); i++) {
+            Plan home = byName.get(met.get(i).name);
+            if (home != null && stays(home)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether what was moved from there is not put back there. */
+    private boolean stays(Plan origin) {
+        return origin.owner == Plan.THEIRS || origin.outcome == Outcome.FAILED
+                || origin.e.image.kind != FileState.ABSENT && !canComeBack(origin);
+    }
+
     /** Below a directory the session renamed to here: removes what came with it and will be, or is, back in its old place. */
     private void sweep(Name directory) throws IOException {
         List<Name> children = new ArrayList<>();
@@ -307,8 +325,7 @@ final class Rollback {
             boolean wasOpen = from == null;
             from = wasOpen ? known.movedWhileOpen(child, now) : from;
             Plan origin = from == null ? null : byName.get(from.name);
-            if (origin == null || origin.owner == Plan.THEIRS || origin.outcome == Outcome.FAILED
-                    || origin.e.image.kind != FileState.ABSENT && !canComeBack(origin)) {
+            if (origin == null || stays(origin) || isHeldHere(now)) {
                 continue;
             }
             Path path = files.path(child.bytes);

@@ -19,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Tag;
@@ -244,6 +245,13 @@ class RandomWorkTest {
         } finally {
             wipe(dir);
         }
+    }
+
+    /** A file of theirs that was moved twice, and cannot come back, was taken away where it was. */
+    @Example
+    @Tag("C32")
+    void rollback_ofWhatWasMovedTwiceAndCannotComeBack_leavesItWhereItIs() throws IOException {
+        rollback_besideAnotherWriter_keepsEverythingOfTheirs(-961, 22);
     }
 
     /** Steps that do not themselves take what others made. */
