@@ -220,10 +220,9 @@ public final class Agent {
             for (int i = 0; i < conflicts.size(); i++) {
                 Stderr.error("not rolled back: " + conflicts.get(i).line());
             }
-            List<RollbackReport.Entry> displaced = result.report().displaced();
-            if (!displaced.isEmpty()) {
-                Stderr.announce("what was there of " + displaced.size() + (displaced.size() == 1 ? " file" : " files")
-                        + " when it crashed is in " + displaced.get(0).aside().getParent());
+            String displaced = result.report().displacedLine();
+            if (displaced != null) {
+                Stderr.announce(displaced);
             }
         }
     }

@@ -567,10 +567,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         for (int i = 0; i < notBack.size(); i++) {
             Stderr.error("not rolled back: " + notBack.get(i));
         }
-        List<RollbackReport.Entry> displaced = report == null ? List.of() : report.displaced();
-        if (!displaced.isEmpty()) {
-            Stderr.announce("what was there of " + displaced.size() + (displaced.size() == 1 ? " file" : " files")
-                    + ", and may be somebody else's, is in " + displaced.get(0).aside().getParent());
+        String displaced = report == null ? null : report.displacedLine();
+        if (displaced != null) {
+            Stderr.announce(displaced);
         }
         List<String> unusedHooks = libraryHooks == null ? List.of() : libraryHooks.unused();
         for (int i = 0; i < unusedHooks.size(); i++) {

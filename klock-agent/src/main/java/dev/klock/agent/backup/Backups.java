@@ -272,12 +272,18 @@ public final class Backups implements Closeable {
             notBack += e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
                     || e.outcome.outcome() == RollbackReport.Outcome.FAILED) ? 1 : 0;
         }
-        return new Store.Session(sessionId, state, live, touched, Store.bytes(directory), startedMs, notBack, isElsewhere() ? Name.show(recordedHome) : null, damage);
+        return new Store.Session(sessionId, state, live, touched, Store.bytes(directory), startedMs, notBack,
+                isElsewhere() ? Name.show(recordedHome) : null, damage);
     }
 
     /** Whether the home was copied or moved since the session began: the names in the pack are of another place. */
     private boolean isElsewhere() {
         return recordedHome != null && !Arrays.equals(recordedHome, home.bytes);
+    }
+
+    /** Whether this is klock's own directory, in which no file is anybody's. */
+    boolean isHome(Name name) {
+        return name.equals(home);
     }
 
     /** Opens a session that has crashed; null if some process, this one included, holds it, or there is none of that name. */
@@ -1174,7 +1180,7 @@ public final class Backups implements Closeable {
         for (int attempt = 1; ; attempt++) {
             FileState now = later && attempt == 1 ? seen : look(e.name);
             FileState moved = null;
-            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && known.movedHere(e.name, now)) {
+            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && (known.movedHere(e.name, now) || known.movedAlong(e.name, now))) {
                 e.moved = true;
                 moved = now;
                 now = FileState.absent();
@@ -1538,7 +1544,8 @@ public final class Backups implements Closeable {
 
     /**
      * A file that is open for writing was renamed to {@code path}, whose change has begun: from here on it is known which file is being changed
-     * there, so that its other names are not taken for names of something else.
+     * there, so that its other names are not taken for names of something else. It is written down at once, without fsync: when the process is
+     * killed after this name has gone as well, nothing else tells that a descriptor went on changing the file (C45). Never throws.
      */
     public void carriedTo(byte[] path, int fd) {
         Entry e = known.get(new Name(path));
@@ -1553,9 +1560,11 @@ public final class Backups implements Closeable {
         synchronized (e) {
             if (e.left == null && e.users > 0) {
                 try {
-                    e.prior = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
-                    known.index(e.prior, e);
-                } catch (IOException noFile) {
+                    FileState carried = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
+                    meets(e, carried, false);
+                    e.prior = carried;
+                } catch (IOException unwritten) {
+                    // after a crash the file is known by its other names only
                     return;
                 }
             }

@@ -31,6 +31,8 @@ final class Displaced {
     private final Decisions decisions;
     private final Aside asides;
     private final Undo undo;
+    private int kept;
+    private Path keptIn;
 
     Displaced(Backups backups, Decisions decisions, Aside asides, Undo undo) {
         this.backups = backups;
@@ -38,6 +40,15 @@ final class Displaced {
         this.decisions = decisions;
         this.asides = asides;
         this.undo = undo;
+    }
+
+    /** Files that stay in {@link #keptIn} although they are the session's for certain. */
+    int kept() {
+        return kept;
+    }
+
+    Path keptIn() {
+        return keptIn;
     }
 
     /**
@@ -93,6 +104,9 @@ final class Displaced {
             if (p.owner == Plan.ATTRIBUTED) {
                 p.aside = away;
                 p.note(why(p));
+            } else {
+                kept++;
+                keptIn = away.getParent();
             }
             return;
         }
@@ -119,7 +133,12 @@ final class Displaced {
 
     /** Puts a copy of an attributed file aside, for where it cannot be moved there, or is about to be written in place. */
     void keepCopy(Plan p, Path path) throws IOException {
-        if (p.now.size == 0) {
+        keepCopy(p, path, p.now);
+    }
+
+    /** {@link #keepCopy(Plan, Path)} of what p's file is now, {@code now}, at another path. */
+    void keepCopy(Plan p, Path path, FileState now) throws IOException {
+        if (now.size == 0) {
             return;
         }
         Path wanted = backups.aside("displaced", p.index, p.e.name);
@@ -129,14 +148,14 @@ final class Displaced {
             p.aside = latest(wanted);
             return;
         }
-        if (p.now.size > MAX_DISPLACED_COPY && !undo.force()) {
+        if (now.size > MAX_DISPLACED_COPY && !undo.force()) {
             p.note("what was there was too large to be kept");
             return;
         }
         try {
             copy(path, aside);
         } catch (AccessDeniedException unreadable) {
-            Metadata.chmod(path, p.now.mode | 0600);
+            Metadata.chmod(path, now.mode | 0600);
             copy(path, aside);
         }
         p.aside = aside;

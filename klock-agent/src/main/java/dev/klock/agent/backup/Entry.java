@@ -78,6 +78,9 @@ final class Entry {
     /** For directories: mtime after the session's last change of what is in it; 0 if it made none. */
     long ownMtime;
 
+    /** After a crash: a change of it that had begun by its own name, not with a directory above, was not seen to end. */
+    boolean interrupted;
+
     /** Outcome of an earlier, unfinished rollback, or null. */
     RollbackReport.Entry outcome;
     /** An earlier rollback found that this may be put back, and may have begun to. */

@@ -182,7 +182,7 @@ final class Identities {
             }
         }
         // a descriptor that outlived its name may have changed it since, too; as long as not all of its names are gone, the number is its own
-        return twin != null && (known || hasNamesLeft(candidates, now)) ? twin : null;
+        return twin != null && (known || hasNamesLeft(candidates, now, 0)) ? twin : null;
     }
 
     /** The entry that {@code now}, found at {@code name}, was moved from, or null. */
@@ -205,6 +205,50 @@ final class Identities {
             }
         }
         return known ? origin : null;
+    }
+
+    /**
+     * After a crash, the entry that the file {@code now}, found at {@code name}, was moved from with its directory, though it is not as it was
+     * then: a descriptor that was opened by another of its names went on changing it until the process was gone. Null if there is none.
+     */
+    Entry movedWhileOpen(Name name, FileState now) throws IOException {
+        Entry[] candidates = now.kind == FileState.FILE ? byInode.get(now.ino) : null;
+        if (candidates == null) {
+            return null;
+        }
+        Entry origin = null;
+        boolean open = false;
+        for (Entry c : candidates) {
+            if (c.role == Entry.TOUCHED) {
+                open |= c.interrupted && c.wasAt(now);
+                origin = c.image.nlink > 1 && c.image.sameInode(now) && isAlong(c.name, name) ? c : origin;
+            }
+        }
+        // of the names known to be gone from where they were, one is here
+        return open && origin != null && hasNamesLeft(candidates, now, 1) ? origin : null;
+    }
+
+    /**
+     * Whether the file {@code now}, met for the first time at {@code name}, came there with its directory: not as it was then, but it still has
+     * another name that it had, so that it is the same file.
+     */
+    boolean movedAlong(Name name, FileState now) throws IOException {
+        Entry[] candidates = now.kind == FileState.FILE && now.nlink > 1 ? byInode.get(now.ino) : null;
+        if (candidates == null) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c.role == Entry.TOUCHED && c.image.nlink > 1 && c.image.sameInode(now) && isAlong(c.name, name)) {
+                return hasNamesLeft(candidates, now, 0);
+            }
+        }
+        return false;
+    }
+
+    /** Whether {@code to} is what became of {@code from} when the directory that it is in was moved. */
+    private boolean isAlong(Name from, Name to) throws IOException {
+        Entry directory = from.equals(to) || !Arrays.equals(from.last(), to.last()) ? null : entries.get(from.parent());
+        return directory != null && directory.image != null && directory.image.sameInode(FileState.look(files, to.parent()));
     }
 
     /** Whether what is at {@code name} came there with a directory that this session renamed: then there was nothing here at its start. */
@@ -264,15 +308,19 @@ final class Identities {
         }
         for (Entry c : candidates) {
             if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && c.wasAt(now)
-                    && hasNamesLeft(candidates, now)) {
+                    && hasNamesLeft(candidates, now, 0)) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Whether the file had, when the session first met it or from the session, more names than are known to be gone: then {@code now} is it. */
-    private boolean hasNamesLeft(Entry[] candidates, FileState now) {
+    /**
+     * Whether the file had, when the session first met it or from the session, more names than are known to be gone: then {@code now} is it.
+     *
+     * @param along names that are gone from where they were, but only with their directory
+     */
+    private boolean hasNamesLeft(Entry[] candidates, FileState now, int along) {
         int names = 0;
         int made = 0;
         int gone = 0;
@@ -284,6 +332,6 @@ final class Identities {
             made += gave ? 1 : 0;
             gone += (had || gave) && !holds(c.name, now) ? 1 : 0;
         }
-        return gone < names + made;
+        return gone < names + made + along;
     }
 }

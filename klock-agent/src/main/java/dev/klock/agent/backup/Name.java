@@ -56,6 +56,12 @@ final class Name implements Comparable<Name> {
         return Arrays.copyOfRange(bytes, lastSlash() + 1, bytes.length);
     }
 
+    /** Whether the last component begins with these bytes. */
+    boolean lastBeginsWith(byte[] prefix) {
+        int start = lastSlash() + 1;
+        return bytes.length - start >= prefix.length && Arrays.equals(bytes, start, start + prefix.length, prefix, 0, prefix.length);
+    }
+
     /** {@code this/child}. */
     Name child(byte[] child) {
         int length = bytes.length == 1 ? 0 : bytes.length;

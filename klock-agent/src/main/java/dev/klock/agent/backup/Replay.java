@@ -49,6 +49,7 @@ final class Replay implements Pack.Reader {
                 } else if (e.role != Entry.NONE) {
                     e.role = Entry.TOUCHED;
                 }
+                e.interrupted = e.role == Entry.TOUCHED;
                 break;
             }
             case Backups.LEFT: {
@@ -63,6 +64,7 @@ final class Replay implements Pack.Reader {
                 e.byChild |= in.hasRemaining() && in.get() != 0;
                 backups.left(e, left, at);
                 e.leftOnDisk = true;
+                e.interrupted = false;
                 known.index(e.left, e);
                 break;
             }
@@ -71,6 +73,7 @@ final class Replay implements Pack.Reader {
                 for (Entry e : known.all()) {
                     if (e.role == Entry.TOUCHED && (e.name.equals(root) || e.name.below(root))) {
                         e.open();
+                        e.interrupted = e.name.equals(root);
                     }
                 }
                 break;
@@ -141,6 +144,7 @@ final class Replay implements Pack.Reader {
         e.left = null;
         e.leftAt = backups.next();
         e.role = role;
+        e.interrupted = role == Entry.TOUCHED;
         known.index(image, e);
     }
 

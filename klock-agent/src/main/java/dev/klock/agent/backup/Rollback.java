@@ -304,6 +304,8 @@ final class Rollback {
             }
             FileState now = FileState.look(files, child);
             Entry from = now.kind == FileState.ABSENT ? null : known.knownElsewhere(child, now);
+            boolean wasOpen = from == null;
+            from = wasOpen ? known.movedWhileOpen(child, now) : from;
             Plan origin = from == null ? null : byName.get(from.name);
             if (origin == null || origin.owner == Plan.THEIRS || origin.outcome == Outcome.FAILED
                     || origin.e.image.kind != FileState.ABSENT && !canComeBack(origin)) {
@@ -321,6 +323,9 @@ final class Rollback {
                     Metadata.chmod(path, now.mode);
                 }
             } else if (intact(from)) {
+                if (wasOpen) {
+                    displaced.keepCopy(origin, path, now);
+                }
                 Files.delete(path);
             }
             changed.add(directory);
@@ -480,10 +485,19 @@ final class Rollback {
         }
     }
 
-    private Path beside(Plan p) {
+    /** How the names begin under which this session's rollback writes beside a place: they are nobody else's. */
+    private byte[] besidePrefix() {
         StringBuilder name = new StringBuilder(".klock-restore-");
-        name.append(Integer.toHexString(backups.sessionId().hashCode())).append('-').append(p.index);
-        return files.path(p.e.name.parent().child(name.toString().getBytes(StandardCharsets.US_ASCII)).bytes);
+        name.append(Integer.toHexString(backups.sessionId().hashCode())).append('-');
+        return name.toString().getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private Path beside(Plan p) {
+        byte[] prefix = besidePrefix();
+        byte[] index = Integer.toString(p.index).getBytes(StandardCharsets.US_ASCII);
+        byte[] name = Arrays.copyOf(prefix, prefix.length + index.length);
+        System.arraycopy(index, 0, name, prefix.length, index.length);
+        return files.path(p.e.name.parent().child(name).bytes);
     }
 
     /** @return false if the file is to be written in place instead, since no other can be put there, or none of the same owner */
@@ -738,8 +752,8 @@ final class Rollback {
     }
 
     /**
-     * A name the session never touched under which the file lives on, found in the declared scopes and beside what was touched. What the
-     * session wrote through the lost name is undone through this one; if anybody else changed the file since, it is left alone.
+     * A name the session never touched under which the file lives on, found in the declared scopes and beside what was touched; not one that
+     * an interrupted rollback has left, which goes before this one ends. What the session wrote through the lost name is undone through this one; if anybody else changed the file since, it is left alone.
      */
     private Name otherName(Plan p) throws IOException {
         FileState image = p.e.image;
@@ -790,9 +804,9 @@ final class Rollback {
             for (Path child : list) {
                 Name name = directory.child(files.name(child.getFileName()));
                 FileState state = FileState.look(files, name);
-                if (state.kind == FileState.FILE && !byName.containsKey(name)) {
+                if (state.kind == FileState.FILE && !byName.containsKey(name) && !name.lastBeginsWith(besidePrefix())) {
                     strangers.putIfAbsent(state.ino, name);
-                } else if (state.kind == FileState.DIRECTORY && deep) {
+                } else if (state.kind == FileState.DIRECTORY && deep && !backups.isHome(name)) {
                     below.add(name);
                 }
             }
@@ -955,7 +969,7 @@ final class Rollback {
                 }
             }
         }
-        return new RollbackReport(list, verified, recorded, backups.damage);
+        return new RollbackReport(list, verified, recorded, backups.damage, displaced.kept(), displaced.keptIn());
     }
 
     /** What an earlier run had written beside its place when it was killed; its names are ours alone. */

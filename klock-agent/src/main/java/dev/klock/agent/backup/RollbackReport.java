@@ -25,8 +25,17 @@ public final class RollbackReport {
     private final int verified;
     private final boolean recorded;
     private final String damage;
+    private final int kept;
+    private final Path keptIn;
 
     RollbackReport(List<Entry> entries, int verified, boolean recorded, String damage) {
+        this(entries, verified, recorded, damage, 0, null);
+    }
+
+    /** @param kept files in {@code keptIn} that gave way, are named by no entry, and may be open elsewhere still */
+    RollbackReport(List<Entry> entries, int verified, boolean recorded, String damage, int kept, Path keptIn) {
+        this.kept = kept;
+        this.keptIn = keptIn;
         this.damage = damage;
         this.entries = Collections.unmodifiableList(entries);
         this.verified = verified;
@@ -36,6 +45,21 @@ public final class RollbackReport {
     /** One line per path the session had touched, sorted by path. */
     public List<Entry> entries() {
         return entries;
+    }
+
+    /** One line for people: how much of what gave way is kept, and where; null if nothing is. */
+    public String displacedLine() {
+        int uncertain = displaced().size();
+        int all = kept + uncertain;
+        if (all == 0) {
+            return null;
+        }
+        if (uncertain == 0) {
+            return "what the session made of " + all + (all == 1 ? " file" : " files") + " is kept in " + keptIn;
+        }
+        String whose = uncertain == all ? ", and may be somebody else's,"
+                : ", " + uncertain + " of which may be somebody else's,";
+        return "what was there of " + all + (all == 1 ? " file" : " files") + whose + " is in " + displaced().get(0).aside().getParent();
     }
 
     /** What gave way to an image and may have been somebody else's after all: a copy of each is kept. */

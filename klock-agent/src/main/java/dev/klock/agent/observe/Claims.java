@@ -1,8 +1,11 @@
 package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Keeps what renames a file apart from everything else that is done to either name meanwhile: which of its names an open file is at, and so
@@ -11,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * side.
  *
  * <p>Names share a number of places, which are taken in their order, so that nobody waits in a circle; nothing waits for ever, since an operation may: after that
- * it goes on as if it were alone. Safe for virtual threads: no lock, and nobody else's progress is needed but that of the operation waited for.
+ * it goes on as if it were alone. Safe for virtual threads.
  */
 final class Claims {
     /** A power of two; two names of one place wait for each other without need. */
@@ -25,6 +28,8 @@ final class Claims {
     private static final int SPINS = 200;
 
     private final AtomicIntegerArray places = new AtomicIntegerArray(PLACES);
+    /** Those that want a place for themselves are served in turn; made when first wanted. */
+    private final AtomicReferenceArray<ReentrantLock> turns = new AtomicReferenceArray<>(PLACES);
     private volatile boolean inVain;
 
     /** Claims the names that {@code f} changes, {@code alone} for itself; {@link #release} is owed. */
@@ -70,14 +75,18 @@ final class Claims {
 
     private void release(int place, boolean own) {
         places.addAndGet(place, own ? -TAKEN : -1);
+        if (own) {
+            turns.get(place).unlock();
+        }
     }
 
     /** @return whether it is the caller's own from here on; else it is shared */
     private boolean take(int place, boolean own) {
-        if (!own || !reserve(place)) {
+        if (!own || !await(turn(place))) {
             share(place);
             return false;
         }
+        places.addAndGet(place, TAKEN);
         long deadline = 0;
         for (int n = 0; places.get(place) != TAKEN; n++) {
             deadline = n == 0 ? deadline() : deadline;
@@ -88,19 +97,33 @@ final class Claims {
         return true;
     }
 
-    private boolean reserve(int place) {
-        long deadline = 0;
-        for (int n = 0; ; n++) {
-            int now = places.get(place);
-            if ((now & TAKEN) == 0) {
-                if (places.compareAndSet(place, now, now | TAKEN)) {
-                    return true;
+    private ReentrantLock turn(int place) {
+        ReentrantLock turn = turns.get(place);
+        if (turn == null) {
+            turns.compareAndSet(place, null, new ReentrantLock(true));
+            turn = turns.get(place);
+        }
+        return turn;
+    }
+
+    /** Waits for the turn, whatever interrupts there are, which stay; false if it did not come in time, or is the caller's already. */
+    private boolean await(ReentrantLock turn) {
+        if (turn.isHeldByCurrentThread()) {
+            return false;
+        }
+        long deadline = deadline();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return turn.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
                 }
-                continue;
             }
-            deadline = n == 0 ? deadline() : deadline;
-            if (isOver(n, deadline)) {
-                return false;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }

@@ -42,6 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -1001,6 +1002,56 @@ class BackupsTest {
         assertThat(TreeListing.of(out)).as(report.toString()).isEqualTo(before);
     }
 
+    @Test
+    @Tag("C45")
+    void rollback_thatFindsANameWhichAKilledOneHadGivenAFileOfSeveral_takesItForNobodys() throws IOException {
+        Path first = file("d/first", "original");
+        Path second = file("e/f", "").resolveSibling("second");
+        Files.createLink(out.resolve("e/third"), Files.createLink(second, first));
+        Path last = file("d/g", "before");
+        age(out.resolve("d"));
+        Map<String, String> before = TreeListing.of(out);
+        // in the order in which other names are looked for
+        backups.preflight(List.of(), List.of(Work.name(out.resolve("d")), Work.name(out.resolve("e"))));
+        work.delete(first);
+        work.write(last, "changed");
+        rollbackKilled();
+        String besideLast;
+        try (Stream<Path> list = Files.list(out.resolve("d"))) {
+            besideLast = list.map(p -> p.getFileName().toString()).filter(name -> name.startsWith(".klock-restore-")).findFirst().orElseThrow();
+        }
+        int index = besideLast.lastIndexOf('-') + 1;
+        // killed when the file had one name more, which was about to become the one that it had lost
+        Files.createLink(out.resolve("d").resolve(besideLast.substring(0, index) + (Integer.parseInt(besideLast.substring(index)) - 1)), second);
+        crash();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as("%s", report).isTrue();
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
+    /** What gives way is moved into klock's own directory, where it is no name of the file. */
+    @Test
+    void rollback_ofAFileOfTwoNames_whereTheScopeHoldsKlocksOwnDirectory_bringsBackTwo() throws IOException {
+        Path first = file("first", "original");
+        Path second = Files.createLink(out.resolve("second"), first);
+        Map<String, String> before = TreeListing.of(out);
+        backups.preflight(List.of(), List.of(Work.name(temp)));
+        work.rename(first, out.resolve("renamed"));
+        work.write(out.resolve("renamed"), "the session's");
+        work.delete(second);
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as("%s", report).isTrue();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        try (Stream<Path> kept = Files.list(backups.directory().resolve("displaced"))) {
+            assertThat(kept.toList()).singleElement().satisfies(p -> assertThat(p).hasContent("the session's"));
+        }
+    }
+
     /** Takes away all that is behind the record of what became of {@code path}. */
     private void cutBehindOutcome(Path path) throws IOException {
         Path pack = home.resolve("backups/s-1/pack");
@@ -1660,6 +1711,122 @@ class BackupsTest {
         RollbackReport report = backups.rollback();
 
         assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
+    /** A file is open for writing and renamed, its new name goes as well, and the process is killed before the descriptor is closed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"deleted", "replaced"})
+    @Tag("C45")
+    @Tag("FIELD-H13")
+    void rollbackAfterACrash_ofAFileWrittenWhenTheNameThatItsDescriptorWasCarriedToIsGone_bringsAllItsNamesBack(String how) throws IOException {
+        Path first = file("first", "original");
+        Files.createLink(out.resolve("second"), first);
+        Files.createLink(out.resolve("third"), first);
+        Map<String, String> before = TreeListing.of(out);
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        Path renamed = out.resolve("renamed");
+        backups.image(Work.name(first));
+        work.on(first, renamed, () -> {
+            Files.move(first, renamed, StandardCopyOption.ATOMIC_MOVE);
+            int fd = Work.FILES.open(Work.name(renamed));
+            backups.image(Work.name(renamed));
+            backups.carriedTo(Work.name(renamed), fd);
+            backups.left(Work.name(first));
+            Work.FILES.close(fd);
+        });
+        if (how.equals("deleted")) {
+            work.delete(renamed);
+        } else {
+            work.write(out.resolve("fresh"), "another");
+            work.rename(out.resolve("fresh"), renamed);
+        }
+        // by the descriptor, which has no name any more
+        Files.writeString(out.resolve("second"), "");
+        crash();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as("%s", report).isTrue();
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
+    /** A directory that holds several names of a file is renamed, and one of them is open when the process is killed. */
+    @ParameterizedTest
+    @CsvSource({"3, ''", "3, more than there was", "2, ''", "2, more than there was", "3, gone", "2, gone"})
+    @Tag("C45")
+    @Tag("FIELD-H13")
+    void rollbackAfterACrash_ofAMovedDirectoryWithAFileThatWasOpenUnderOneOfItsNames_leavesNothingOfIt(int names, String written) throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Path one = file("d/b", "original");
+        Files.createLink(Files.createDirectory(d.resolve("e")).resolve("c"), one);
+        if (names == 3) {
+            Files.createLink(out.resolve("a"), one);
+        }
+        Map<String, String> before = TreeListing.of(out);
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        Path moved = out.resolve("dd");
+        work.rename(d, moved);
+        backups.image(Work.name(moved.resolve("b")));
+        if (written.equals("gone")) {
+            work.delete(moved.resolve("b"));
+        }
+        // by the descriptor
+        Files.writeString(moved.resolve("e/c"), written);
+        crash();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as("%s", report).isTrue();
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        if (!written.isEmpty()) {
+            assertThat(entry(report, d.resolve("e/c")).aside()).hasContent(written);
+        }
+    }
+
+    /** A descriptor of which klock knows no more than a name that is gone changes a file; then the name of it that was moved is met first. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void rollback_ofAFileChangedUnseenInAMovedDirectory_leavesNothingOfIt(boolean crash) throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Path one = file("a", "original");
+        Files.createLink(Files.createDirectory(d.resolve("e")).resolve("c"), one);
+        Map<String, String> before = TreeListing.of(out);
+        Path moved = out.resolve("dd");
+        work.rename(d, moved);
+        work.write(one, "edited");
+        Files.writeString(one, "edited once more, and longer");
+        work.append(moved.resolve("e/c"), " and once more");
+        if (crash) {
+            crash();
+        }
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as("%s", report).isTrue();
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+    }
+
+    /** Nothing was open: what a moved file holds by then is somebody else's. */
+    @Test
+    @Tag("C32")
+    @Tag("C45")
+    void rollbackAfterACrash_ofAMovedDirectoryWithAFileThatOthersChanged_keepsTheirs() throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Path one = file("d/b", "original");
+        Files.createLink(Files.createDirectory(d.resolve("e")).resolve("c"), one);
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        Path moved = out.resolve("dd");
+        work.rename(d, moved);
+        work.append(moved.resolve("b"), " and more");
+        crash();
+        Files.writeString(moved.resolve("e/c"), "theirs, which is longer");
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(moved.resolve("e/c")).as("%s", report).hasContent("theirs, which is longer");
+        assertThat(d.resolve("e/c")).as("%s", report).hasContent("original");
     }
 
     /** What was made in it is still open: the directory's times are later than those the session is known to have left. */

@@ -24,7 +24,7 @@ import java.util.jar.Manifest;
 /**
  * Runs all measurements and writes their tables to stdout and {@code target/performance.md}.
  *
- * <p>Arguments: any of {@code access}, {@code peers}, {@code start}, {@code javac}; none for all. {@code -Dbench.rounds} (5) is how often each benchmark
+ * <p>Arguments: any of {@code access}, {@code peers}, {@code start}, {@code javac}, {@code images}; none for all. {@code -Dbench.rounds} (5) is how often each benchmark
  * runs with and without klock in turn, {@code -Dbench.starts} (21) how many processes a median is taken of.
  */
 public final class Measure {
@@ -89,7 +89,7 @@ public final class Measure {
     }
 
     public static void main(String[] arguments) throws Exception {
-        List<String> wanted = arguments.length == 0 ? List.of("access", "peers", "start", "javac") : List.of(arguments);
+        List<String> wanted = arguments.length == 0 ? List.of("access", "peers", "start", "javac", "images") : List.of(arguments);
         Measure measure = new Measure();
         try {
             measure.prepare();
@@ -111,6 +111,14 @@ public final class Measure {
         }
         if (wanted.contains("peers")) {
             peers();
+        }
+        if (wanted.contains("images")) {
+            Path disk = Files.createTempDirectory(target, "klock-images").toRealPath();
+            try {
+                new Images(disk, this::say).run();
+            } finally {
+                remove(disk);
+            }
         }
         Files.writeString(target.resolve("performance.md"), report);
     }

@@ -53,8 +53,8 @@ class CrashTest {
         assertThat(next.exit()).as(next.toString()).isZero();
         assertThat(next.out()).contains("[a, b, c]\n");
         assertThat(workspace.tree().visible()).as(next.toString()).isEqualTo(before);
-        // killed before it could note what it left last, that file was kept as well
-        assertThat(next.klockLines()).as(next.toString()).filteredOn(line -> !line.contains("what was there of 1 file")).hasSize(2);
+        // where what gave way is kept; killed before it could note what it left last, one of them may be somebody else's
+        assertThat(next.klockLines()).as(next.toString()).hasSize(3).anyMatch(line -> line.matches("klock: what .* is (kept )?in .*/displaced"));
         assertThat(next.klockLines().get(0)).contains("session straying crashed and was rolled back:").contains("0 failed");
     }
 
@@ -91,8 +91,8 @@ class CrashTest {
         assertThat(undo.exit()).as(undo.toString()).isEqualTo(1);
         assertThat(undo.out()).contains("bytes of its journal are gone");
 
-        workspace.watched(jdk, "", "write w/out/ready again", "sleep 60000").killedWhen(workspace.root().resolve(".klock/backups/straying-2/pack"),
-                Duration.ofMillis(500));
+        workspace.watched(jdk, "", "write w/out/ready again", "write w/out/second made", "sleep 60000")
+                .killedWhen(workspace.root().resolve("w/out/second"), Duration.ofMillis(500));
         Files.delete(workspace.root().resolve(".klock/backups/straying-2/pack"));
         Outcome next = workspace.watched(jdk, "", "print hello").run();
         assertThat(next.err()).as(next.toString()).contains("straying-2 crashed, and nothing of it could be put back: its journal");

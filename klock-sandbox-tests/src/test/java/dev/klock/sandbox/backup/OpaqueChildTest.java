@@ -196,7 +196,7 @@ class OpaqueChildTest {
 
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
-        assertThat(outcome.err()).as(outcome.toString()).containsPattern("what was there of 2 files, and may be somebody else's, is in \\S+/displaced");
+        assertThat(outcome.err()).as(outcome.toString()).containsPattern("what was there of 3 files, 2 of which may be somebody else's, is in \\S+/displaced");
         Path kept = Path.of(outcome.err().replaceAll("(?s).*else's, is in (\\S+).*", "$1"));
         try (Stream<Path> files = Files.list(kept)) {
             assertThat(files.filter(file -> file.toString().matches(".*-(a|fresh)")).map(file -> read(file))).containsExactlyInAnyOrder("by hand\n", "fresh\n");

@@ -58,6 +58,14 @@ public final class Churn {
         }
     }
 
+    /** One with all below it; null if there is none. */
+    private static Path directory(Path root, Random random) throws IOException {
+        try (Stream<Path> list = Files.list(root)) {
+            List<Path> directories = list.filter(path -> Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)).toList();
+            return directories.isEmpty() ? null : directories.get(random.nextInt(directories.size()));
+        }
+    }
+
     private static void step(Path root, Random random, long n) throws IOException {
         Path p = pick(root, random);
         boolean file = Files.isRegularFile(p, LinkOption.NOFOLLOW_LINKS);
@@ -66,8 +74,8 @@ public final class Churn {
             case 0, 1 -> Files.write(fresh, new byte[random.nextInt(5000)]);
             case 2 -> Files.createDirectory(fresh);
             case 3 -> {
-                boolean directory = random.nextBoolean() && !p.getParent().equals(root);
-                Files.move(directory ? p.getParent() : p, directory ? root.resolve("n" + n) : fresh);
+                Path directory = random.nextBoolean() ? directory(root, random) : null;
+                Files.move(directory == null ? p : directory, directory == null ? fresh : root.resolve("n" + n));
             }
             case 4 -> Files.createSymbolicLink(fresh, Path.of("somewhere"));
             case 5 -> Files.deleteIfExists(p);
