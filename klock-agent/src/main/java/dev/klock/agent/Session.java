@@ -210,7 +210,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             denials.count(agentId, denial.predicate(), resource, explain(denial) + "\n  it has a lease now, since amend is true", true);
             return false;
         }
-        record(denial, resource, decision, decidedBy(decision(denial)));
+        record(denial, resource, decision, decidedBy(denial.decision()));
         if (decision == Decision.LEARN) {
             return false;
         }
@@ -235,7 +235,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (denial.isProtected()) {
             return Messages.ownFile(denial.predicate(), resource);
         }
-        int decision = decision(denial);
+        int decision = denial.decision();
         Line denying = Scope.isDenied(decision) ? denyLines.get(Scope.denyLine(decision)) : null;
         Target target = denial.target();
         List<Line> near = new ArrayList<>();
@@ -261,16 +261,6 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         return message;
     }
 
-    /** What stops it, as {@link Denial#decision}: for a whole subtree that may be a deny line below. */
-    private int decision(Denial denial) {
-        int own = denial.decision();
-        if (!denial.isTree() || !Scope.isAllowed(own) && own != Scope.NONE) {
-            return own;
-        }
-        int all = targets.scope().decideTree(denial.predicate(), denial.target().path(), false);
-        return Scope.isDenied(all) ? all : own;
-    }
-
     @Override
     public boolean unsaved(Denial access, IOException cause) {
         if (ended()) {
@@ -279,7 +269,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         if (mode.denies() || unsavedSaid.compareAndSet(false, true)) {
             Stderr.error("the image of " + access.resource() + " could not be made before it changes: "
                     + (cause instanceof AccessDeniedException ? "permission denied" : cause.getMessage())
-                    + (mode.denies() ? "; the change is refused (if klock's home is full: klock.jar backups prune, or home=DIRECTORY elsewhere)" : "; it cannot be undone (said once: others may follow)"));
+                    + (mode.denies() ? "; the change is refused (if klock's home is full: klock.jar backups prune, or home=DIRECTORY elsewhere)"
+                            : "; it cannot be undone (said once: others may follow)"));
         }
         return mode.denies();
     }

@@ -1,7 +1,6 @@
 package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
@@ -21,11 +20,7 @@ final class Claims {
     private static final int PLACES = 1024;
     /** Of a place: somebody has it, or is to have it, for itself. Below it, how many share it. */
     private static final int TAKEN = 1 << 30;
-    private static final long LONGEST_WAIT_NS = 2_000_000_000L;
-    /** The same after a wait in vain: whatever is under way for so long may be for longer. */
-    private static final long SHORT_WAIT_NS = 10_000_000;
     private static final long PAUSE_NS = 20_000;
-    private static final int SPINS = 200;
 
     private final AtomicIntegerArray places = new AtomicIntegerArray(PLACES);
     /** Those that want a place for themselves are served in turn; made when first wanted. */
@@ -82,14 +77,15 @@ final class Claims {
 
     /** @return whether it is the caller's own from here on; else it is shared */
     private boolean take(int place, boolean own) {
-        if (!own || !await(turn(place))) {
+        ReentrantLock turn = own ? turn(place) : null;
+        if (turn == null || turn.isHeldByCurrentThread() || !Patience.await(turn, longestNs())) {
             share(place);
             return false;
         }
         places.addAndGet(place, TAKEN);
         long deadline = 0;
         for (int n = 0; places.get(place) != TAKEN; n++) {
-            deadline = n == 0 ? deadline() : deadline;
+            deadline = n == 0 ? System.nanoTime() + longestNs() : deadline;
             if (isOver(n, deadline)) {
                 break;
             }
@@ -106,34 +102,12 @@ final class Claims {
         return turn;
     }
 
-    /** Waits for the turn, whatever interrupts there are, which stay; false if it did not come in time, or is the caller's already. */
-    private boolean await(ReentrantLock turn) {
-        if (turn.isHeldByCurrentThread()) {
-            return false;
-        }
-        long deadline = deadline();
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return turn.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
     private void share(int place) {
         int now = places.get(place);
         if ((now & TAKEN) == 0 && places.compareAndSet(place, now, now + 1)) {
             return;
         }
-        long deadline = deadline();
+        long deadline = System.nanoTime() + longestNs();
         for (int n = 0; ; n++) {
             now = places.get(place);
             if ((now & TAKEN) == 0) {
@@ -147,13 +121,12 @@ final class Claims {
         }
     }
 
-    private long deadline() {
-        return System.nanoTime() + (inVain ? SHORT_WAIT_NS : LONGEST_WAIT_NS);
+    private long longestNs() {
+        return inVain ? Patience.SHORT_WAIT_NS : Patience.LONGEST_WAIT_NS;
     }
 
     private boolean isOver(int n, long deadline) {
-        if (n < SPINS) {
-            Thread.onSpinWait();
+        if (Patience.spins(n)) {
             return false;
         }
         boolean over = System.nanoTime() - deadline >= 0;

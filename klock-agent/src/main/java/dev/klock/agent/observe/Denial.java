@@ -2,6 +2,7 @@ package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
 import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Scope;
 import java.util.Locale;
 
 /** An access that is outside the manifest. Immutable. */
@@ -13,23 +14,35 @@ public final class Denial {
     private final Predicate predicate;
     private final Target target;
     private final boolean tree;
+    /** For a tree: {@link Scope#decideTree}'s answer. */
+    private final int below;
     private final boolean late;
     private final String requested;
     private final String hook;
 
-    Denial(Op op, Predicate predicate, Target target, boolean tree, boolean late, String requested) {
-        this(op, predicate, target, tree, late, requested, null);
+    Denial(Op op, Predicate predicate, Target target, boolean late, String requested) {
+        this(op, predicate, target, false, Scope.NONE, late, requested, null);
     }
 
-    /** @param hook the name of the manifest's hook that observed it, null if it was one of klock's own */
-    Denial(Op op, Predicate predicate, Target target, boolean tree, boolean late, String requested, String hook) {
+    private Denial(Op op, Predicate predicate, Target target, boolean tree, int below, boolean late, String requested, String hook) {
         this.hook = hook;
         this.op = op;
         this.predicate = predicate;
         this.target = target;
         this.tree = tree;
+        this.below = below;
         this.late = late;
         this.requested = requested;
+    }
+
+    /** Of everything at and below {@code root}, about which {@code scope} is asked. */
+    static Denial ofTree(Op op, Predicate predicate, Target root, Scope scope, String requested) {
+        return new Denial(op, predicate, root, true, scope.decideTree(predicate, root.path(), false), false, requested, null);
+    }
+
+    /** @param hook the name of the manifest's hook that observed it */
+    static Denial ofCall(Predicate predicate, Target target, String hook) {
+        return new Denial(Op.LIBRARY_CALL, predicate, target, false, Scope.NONE, false, null, hook);
     }
 
     public Op op() {
@@ -65,9 +78,10 @@ public final class Denial {
         return requested;
     }
 
-    /** {@link Target#decide}'s answer: none, a deny line, or {@link Target#PROTECTED}. */
+    /** {@link Target#decide}'s answer: none, a deny line, or {@link Target#PROTECTED}; for a tree that may be a deny line below. */
     public int decision() {
-        return target.decide(predicate);
+        int own = target.decide(predicate);
+        return Scope.isDenied(below) && (own == Scope.NONE || Scope.isAllowed(own)) ? below : own;
     }
 
     /** Whether the target is klock's own, which no mode gives away. */

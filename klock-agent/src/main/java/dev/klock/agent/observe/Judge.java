@@ -171,7 +171,7 @@ final class Judge {
             }
             return;
         }
-        deny(new Denial(Op.LIBRARY_CALL, predicate, target, false, false, null, hook));
+        deny(Denial.ofCall(predicate, target, hook));
     }
 
     /** Lets pass what is declared for {@code predicate}; else has the session decide. */
@@ -218,7 +218,7 @@ final class Judge {
             }
             return;
         }
-        deny(op, target, predicate, false, false, requested);
+        deny(op, target, predicate, false, requested);
     }
 
     /**
@@ -297,8 +297,13 @@ final class Judge {
     }
 
     /** Asks the session; returns only if it lets the operation go on. */
-    private void deny(int op, Target target, int predicate, boolean tree, boolean late, String requested) {
-        deny(new Denial(Op.of(op), PREDICATES[predicate], target, tree, late, requested));
+    private void deny(int op, Target target, int predicate, boolean late, String requested) {
+        deny(new Denial(Op.of(op), PREDICATES[predicate], target, late, requested));
+    }
+
+    /** The same about all at and below {@code root}. */
+    private void denyTree(int op, Target root, int predicate, String requested) {
+        deny(Denial.ofTree(Op.of(op), PREDICATES[predicate], root, targets.scope(), requested));
     }
 
     private void deny(Denial denial) {
@@ -326,6 +331,19 @@ final class Judge {
             claims.release(f);
         }
         return stays;
+    }
+
+    /** The mode of what an operation cannot do without; below 0 if it is not there, so that nothing will happen, which has been judged. */
+    private int present(Work work, Frame f, Target target, int attempted, String requested) {
+        int mode = mode(target);
+        if (mode != 0) {
+            return mode;
+        }
+        if (stays(work, f, target, true)) {
+            withoutEffect(work, f, target, attempted, requested);
+            return -1;
+        }
+        return mode(target);
     }
 
     /** An operation that changes nothing because of what exists: it tells whether it does, so DEPENDS_ON is enough. */
@@ -370,8 +388,7 @@ final class Judge {
             remove(work, f, target, requested(name, bytes));
         } else if (op == CHANGE_ATTRIBUTES || op == CHANGE_ATTRIBUTES_NO_FOLLOW) {
             String requested = requested(name, bytes);
-            if (mode(target) == 0 && stays(work, f, target, true)) {
-                withoutEffect(work, f, target, MUTATES, requested);
+            if (present(work, f, target, MUTATES, requested) < 0) {
                 return;
             }
             require(work, op, target, MUTATES, requested);
@@ -395,12 +412,20 @@ final class Judge {
         if (working == null) {
             return;
         }
-        Target tree = targets.file(Names.real(working));
+        requireAll(f.op, Names.real(working), requested);
+    }
+
+    /** MUTATES on everything at and below {@code directory}, a real name; false if that is not declared and the session lets it go on. */
+    private boolean requireAll(int op, String directory, String requested) {
+        Target tree = targets.file(directory);
         if (!Scope.isAllowed(targets.scope().decideTree(Predicate.MUTATES, tree.path(), false))) {
-            deny(f.op, tree, MUTATES, true, false, requested);
-        } else if (tree.counted(MUTATES)) {
+            denyTree(op, tree, MUTATES, requested);
+            return false;
+        }
+        if (tree.counted(MUTATES)) {
             trail.first(tree, Predicate.MUTATES, tree.decide(Predicate.MUTATES), requested);
         }
+        return true;
     }
 
     /** C34: PROVIDES if absent at this moment, MUTATES if it exists. Looks only where that could make a difference. */
@@ -412,7 +437,7 @@ final class Judge {
         int predicate = MUTATES;
         if (first || exclusive || target.isGone() || (allowed & both) != both) {
             int mode = mode(target);
-            if ((mode == 0 ? !creates : exclusive)) {
+            if (mode == 0 ? !creates : exclusive) {
                 if (stays(work, f, target, mode == 0)) {
                     withoutEffect(work, f, target, mode == 0 ? MUTATES : PROVIDES, requested(name, bytes));
                     return;
@@ -474,13 +499,9 @@ final class Judge {
     }
 
     private void remove(Work work, Frame f, Target target, String requested) {
-        int mode = mode(target);
-        if (mode == 0) {
-            if (stays(work, f, target, true)) {
-                withoutEffect(work, f, target, DELETES, requested);
-                return;
-            }
-            mode = mode(target);
+        int mode = present(work, f, target, DELETES, requested);
+        if (mode < 0) {
+            return;
         }
         int allowed = target.allowed();
         if ((allowed & 1 << DELETES) != 0) {
@@ -512,13 +533,9 @@ final class Judge {
             link(work, f, from, to, requestedFrom, requestedTo);
             return;
         }
-        int mode = mode(from);
-        if (mode == 0) {
-            if (stays(work, f, from, true)) {
-                withoutEffect(work, f, from, RENAMES, requestedFrom);
-                return;
-            }
-            mode = mode(from);
+        int mode = present(work, f, from, RENAMES, requestedFrom);
+        if (mode < 0) {
+            return;
         }
         boolean part = (work.within(from) & 1 << RENAMES) != 0;
         require(work, f.op, from, RENAMES, requestedFrom);
@@ -548,13 +565,9 @@ final class Judge {
     }
 
     private void link(Work work, Frame f, Target existing, Target name, String requestedExisting, String requestedName) {
-        int mode = mode(existing);
-        if (mode == 0) {
-            if (stays(work, f, existing, true)) {
-                withoutEffect(work, f, existing, MUTATES, requestedExisting);
-                return;
-            }
-            mode = mode(existing);
+        int mode = present(work, f, existing, MUTATES, requestedExisting);
+        if (mode < 0) {
+            return;
         }
         // through its new name it can be read and changed (A15)
         require(work, f.op, existing, MUTATES, requestedExisting);
@@ -577,7 +590,7 @@ final class Judge {
     private void requireTree(Work work, int op, Target from, Target to) {
         String own = targets.own().within(from.real());
         if (own != null) {
-            deny(op, targets.file(own), RENAMES, false, false, null);
+            deny(op, targets.file(own), RENAMES, false, null);
             return;
         }
         Scope scope = targets.scope();
@@ -591,17 +604,17 @@ final class Judge {
             Target old = targets.file(below);
             if ((old.allowed() & 1 << RENAMES) == 0
                     && !(targets.cameWithTree(old) && (old.allowed() & 1 << RENAMES) != 0)) {
-                deny(op, old, RENAMES, false, false, null);
+                deny(op, old, RENAMES, false, null);
                 return;
             }
             Target next = targets.file(to.real().concat(below.substring(from.real().length())));
             if ((next.allowed() & 1 << PROVIDES) == 0) {
-                deny(op, next, PROVIDES, false, false, null);
+                deny(op, next, PROVIDES, false, null);
                 return;
             }
         }
         if (!walk.isComplete()) {
-            deny(op, from, RENAMES, true, false, null);
+            denyTree(op, from, RENAMES, null);
         }
     }
 
@@ -670,13 +683,7 @@ final class Judge {
         List<Line> effects = decision >= 0 && decision < lines.size() ? lines.get(decision).effects() : null;
         boolean declared = Scope.isAllowed(decision);
         if (declared && effects == null) {
-            Target tree = targets.file(directory);
-            if (!Scope.isAllowed(targets.scope().decideTree(Predicate.MUTATES, tree.path(), false))) {
-                deny(f.op, tree, MUTATES, true, false, requested);
-                declared = false;
-            } else if (tree.counted(MUTATES)) {
-                trail.first(tree, Predicate.MUTATES, tree.decide(Predicate.MUTATES), requested);
-            }
+            declared = requireAll(f.op, directory, requested);
         }
         f.links = true;
         mark(work, f);
@@ -830,7 +837,7 @@ final class Judge {
     }
 
     private void unsaved(Frame f, Target target, int predicate, IOException cause) {
-        Denial access = new Denial(Op.of(f.op), PREDICATES[predicate], target, false, false, null);
+        Denial access = new Denial(Op.of(f.op), PREDICATES[predicate], target, false, null);
         if (!verdicts.unsaved(access, cause)) {
             return;
         }
@@ -927,7 +934,7 @@ final class Judge {
         }
         Target actual = targets.file(real);
         if ((actual.allowed() & 1 << predicate) == 0) {
-            deny(f.op, actual, predicate, false, true, Names.text(name));
+            deny(f.op, actual, predicate, true, Names.text(name));
         }
     }
 
@@ -1028,7 +1035,7 @@ final class Judge {
         Target actual = targets.file(object.path());
         int either = 1 << MUTATES | 1 << PROVIDES;
         if ((actual.allowed() & either) == 0) {
-            deny(f.op, actual, MUTATES, false, true, expected.path());
+            deny(f.op, actual, MUTATES, true, expected.path());
         }
     }
 

@@ -1,8 +1,6 @@
 package dev.klock.agent.observe;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -12,11 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * who is alone.
  */
 final class Mutations {
-    private static final long LONGEST_WAIT_NS = 2_000_000_000L;
-    /** The same after a wait in vain: whatever is under way for so long may be for longer. */
-    private static final long SHORT_WAIT_NS = 10_000_000;
     private static final long PAUSE_NS = 50_000;
-    private static final int SPINS = 200;
 
     private final AtomicInteger count = new AtomicInteger();
     /** Held by who is alone; those that wait for it are served in turn. */
@@ -43,7 +37,7 @@ final class Mutations {
             return;
         }
         count.decrementAndGet();
-        boolean mine = await();
+        boolean mine = Patience.await(turn, Patience.LONGEST_WAIT_NS);
         count.incrementAndGet();
         if (mine) {
             turn.unlock();
@@ -57,15 +51,15 @@ final class Mutations {
      * @return whether {@link #end} is owed that it was alone
      */
     boolean beginAlone(int own) {
-        boolean mine = await();
+        boolean mine = Patience.await(turn, Patience.LONGEST_WAIT_NS);
         if (mine) {
             moving = true;
         }
         count.incrementAndGet();
         if (mine) {
-            long deadline = System.nanoTime() + (inVain ? SHORT_WAIT_NS : LONGEST_WAIT_NS);
+            long deadline = System.nanoTime() + (inVain ? Patience.SHORT_WAIT_NS : Patience.LONGEST_WAIT_NS);
             for (int n = 0; count.get() > own + 1 && System.nanoTime() - deadline < 0; n++) {
-                pause(n);
+                Patience.pause(n, PAUSE_NS);
             }
             inVain = count.get() > own + 1;
         }
@@ -79,33 +73,6 @@ final class Mutations {
             moves++;
             moving = turn.getHoldCount() > 1;
             turn.unlock();
-        }
-    }
-
-    /** Waits for the turn, whatever interrupts there are, which stay; false if it did not come in time. */
-    private boolean await() {
-        long deadline = System.nanoTime() + LONGEST_WAIT_NS;
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return turn.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private static void pause(int n) {
-        if (n < SPINS) {
-            Thread.onSpinWait();
-        } else {
-            LockSupport.parkNanos(PAUSE_NS);
         }
     }
 }

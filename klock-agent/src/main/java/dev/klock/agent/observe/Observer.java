@@ -239,7 +239,7 @@ public final class Observer implements Hooks {
         boolean covered = Scope.isAllowed(decision) || !Scope.isDenied(decision)
                 && (declared || Scope.isAllowed(target.decide(Predicate.MUTATES)));
         if (!covered) {
-            verdicts.denied(new Denial(Op.START_PROCESS, predicate, target, false, true, null));
+            verdicts.denied(new Denial(Op.START_PROCESS, predicate, target, true, null));
         } else if (target.counted(predicate.ordinal())) {
             judge.trail().first(target, predicate, decision, null);
         }
