@@ -414,6 +414,13 @@ public final class KlockBridge {
         }
     }
 
+    /** {@link #probed} of one that failed: until links change, nothing comes behind it that could need the error's text. */
+    public static void probedThrown(Throwable thrown, int op) {
+        if (held) {
+            endThrown(thrown, op);
+        }
+    }
+
     /** From here on the end of each look by name is told. */
     static void holdReads() {
         held = true;

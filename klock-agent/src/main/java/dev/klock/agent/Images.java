@@ -194,7 +194,7 @@ final class Images implements PreImages {
         }
         if (!over.isEmpty() && !homeGone && !Files.isDirectory(backups.directory())) {
             homeGone = true;
-            Path home = backups.directory().getParent().getParent();
+            Path home = backups.homeDirectory();
             differences.homeGone(home);
             differences.differs(new Backups.Change(files.name(home), true, false), true);
         }

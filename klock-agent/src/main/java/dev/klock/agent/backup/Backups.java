@@ -305,6 +305,11 @@ public final class Backups implements Closeable {
         return directory;
     }
 
+    /** klock's home, which they are in. */
+    public Path homeDirectory() {
+        return directory.getParent().getParent();
+    }
+
     public State state() {
         return state;
     }
@@ -1738,7 +1743,7 @@ public final class Backups implements Closeable {
         Path directory = this.directory.resolve(kind);
         if (!Files.isDirectory(this.directory, LinkOption.NOFOLLOW_LINKS)) {
             // a child has removed klock's own; what is rolled back needs a place all the same
-            Store.makeDirectory(this.directory.getParent().getParent());
+            Store.makeDirectory(homeDirectory());
             Store.makeDirectory(this.directory.getParent());
             Store.makeDirectory(this.directory);
         }

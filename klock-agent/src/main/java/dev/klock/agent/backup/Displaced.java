@@ -163,10 +163,16 @@ final class Displaced {
     }
 
     private String why(Plan p) {
-        boolean still = p.e.left == null || p.e.users > 0 || p.e.isMapped();
-        return undo.force() ? "what was there is kept"
-                : p.e.byChild ? "changed while a child ran, by it or by somebody else; what was there is kept" : still ? "the session was still changing it; what was there is kept"
-                : "somebody else may have put it there, with the bytes that the session left; what was there is kept";
+        if (undo.force()) {
+            return "what was there is kept";
+        }
+        if (p.e.byChild) {
+            return "changed while a child ran, by it or by somebody else; what was there is kept";
+        }
+        if (p.e.left == null || p.e.users > 0 || p.e.isMapped()) {
+            return "the session was still changing it; what was there is kept";
+        }
+        return "somebody else may have put it there, with the bytes that the session left; what was there is kept";
     }
 
     private static Path unused(Path wanted) {

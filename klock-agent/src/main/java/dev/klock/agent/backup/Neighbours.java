@@ -59,7 +59,7 @@ final class Neighbours {
 
     private void read(Path directory, List<Backups> found) {
         String id = Store.sessionId(directory.getFileName().toString());
-        try (Backups other = Backups.read(own.directory.getParent().getParent(), id, own.files)) {
+        try (Backups other = Backups.read(own.homeDirectory(), id, own.files)) {
             found.add(other);
         } catch (IOException | RuntimeException unreadable) {
             return;

@@ -67,6 +67,8 @@ final class Rollback {
     private final Aside aside;
     private final Decisions decisions;
     private final Displaced displaced;
+    /** How the names begin under which this session's rollback writes beside a place: they are nobody else's. */
+    private final String besidePrefix;
     private final List<Plan> plans = new ArrayList<>();
     private final Map<Name, Plan> byName = new HashMap<>();
     private final Map<Long, Name> groups = new HashMap<>();
@@ -83,6 +85,7 @@ final class Rollback {
         this.backups = backups;
         this.files = backups.files;
         this.known = backups.known;
+        besidePrefix = ".klock-restore-".concat(Integer.toHexString(backups.sessionId().hashCode())).concat("-");
         metadata = new Metadata(files);
         aside = new Aside(backups, undo);
         decisions = new Decisions(backups, crashed, undo, metadata, aside, byName, groups);
@@ -502,19 +505,9 @@ final class Rollback {
         }
     }
 
-    /** How the names begin under which this session's rollback writes beside a place: they are nobody else's. */
-    private byte[] besidePrefix() {
-        StringBuilder name = new StringBuilder(".klock-restore-");
-        name.append(Integer.toHexString(backups.sessionId().hashCode())).append('-');
-        return name.toString().getBytes(StandardCharsets.US_ASCII);
-    }
-
     private Path beside(Plan p) {
-        byte[] prefix = besidePrefix();
-        byte[] index = Integer.toString(p.index).getBytes(StandardCharsets.US_ASCII);
-        byte[] name = Arrays.copyOf(prefix, prefix.length + index.length);
-        System.arraycopy(index, 0, name, prefix.length, index.length);
-        return files.path(p.e.name.parent().child(name).bytes);
+        String name = besidePrefix.concat(Integer.toString(p.index));
+        return files.path(p.e.name.parent().child(name.getBytes(StandardCharsets.US_ASCII)).bytes);
     }
 
     /** @return false if the file is to be written in place instead, since no other can be put there, or none of the same owner */
@@ -770,7 +763,8 @@ final class Rollback {
 
     /**
      * A name the session never touched under which the file lives on, found in the declared scopes and beside what was touched; not one that
-     * an interrupted rollback has left, which goes before this one ends. What the session wrote through the lost name is undone through this one; if anybody else changed the file since, it is left alone.
+     * an interrupted rollback has left, which goes before this one ends. What the session wrote through the lost name is undone through this one;
+     * if anybody else changed the file since, it is left alone.
      */
     private Name otherName(Plan p) throws IOException {
         FileState image = p.e.image;
@@ -817,11 +811,12 @@ final class Rollback {
             return;
         }
         List<Name> below = new ArrayList<>();
+        byte[] leftover = besidePrefix.getBytes(StandardCharsets.US_ASCII);
         try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
             for (Path child : list) {
                 Name name = directory.child(files.name(child.getFileName()));
                 FileState state = FileState.look(files, name);
-                if (state.kind == FileState.FILE && !byName.containsKey(name) && !name.lastBeginsWith(besidePrefix())) {
+                if (state.kind == FileState.FILE && !byName.containsKey(name) && !name.lastBeginsWith(leftover)) {
                     strangers.putIfAbsent(state.ino, name);
                 } else if (state.kind == FileState.DIRECTORY && deep && !backups.isHome(name)) {
                     below.add(name);

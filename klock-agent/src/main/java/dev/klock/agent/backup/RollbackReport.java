@@ -49,7 +49,8 @@ public final class RollbackReport {
 
     /** One line for people: how much of what gave way is kept, and where; null if nothing is. */
     public String displacedLine() {
-        int uncertain = displaced().size();
+        List<Entry> displaced = displaced();
+        int uncertain = displaced.size();
         int all = kept + uncertain;
         if (all == 0) {
             return null;
@@ -59,7 +60,7 @@ public final class RollbackReport {
         }
         String whose = uncertain == all ? ", and may be somebody else's,"
                 : ", " + uncertain + " of which may be somebody else's,";
-        return "what was there of " + all + (all == 1 ? " file" : " files") + whose + " is in " + displaced().get(0).aside().getParent();
+        return "what was there of " + all + (all == 1 ? " file" : " files") + whose + " is in " + displaced.get(0).aside().getParent();
     }
 
     /** What gave way to an image and may have been somebody else's after all: a copy of each is kept. */
@@ -113,7 +114,8 @@ public final class RollbackReport {
 
     /** One line for people. */
     public String summary() {
-        return (damage == null ? "" : damage + "; of what is known: ") + count(Outcome.RESTORED) + " restored (" + verified + " verified), " + count(Outcome.REMOVED) + " removed, "
+        return (damage == null ? "" : damage + "; of what is known: ") + count(Outcome.RESTORED) + " restored (" + verified + " verified), "
+                + count(Outcome.REMOVED) + " removed, "
                 + count(Outcome.UNCHANGED) + " unchanged, " + count(Outcome.KEPT_THEIRS) + " kept as others left them, "
                 + count(Outcome.FAILED) + " failed";
     }

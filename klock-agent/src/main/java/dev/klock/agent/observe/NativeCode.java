@@ -123,7 +123,7 @@ final class NativeCode {
             return;
         }
         boolean flag = name.equals("VM.set_flag");
-        boolean value = false;
+        boolean pathIsNext = false;
         while (words.hasMoreTokens()) {
             String word = words.nextToken();
             int equals = word.indexOf('=');
@@ -131,13 +131,14 @@ final class NativeCode {
             String file = equals < 0 ? word : word.substring(equals + 1);
             if (flag) {
                 String plain = unquoted(word);
-                if (value) {
+                if (pathIsNext) {
                     write(work, f, plain);
-                }
-                boolean path = value;
-                value = !path && plain.equals("HeapDumpPath");
-                if (path || !value && plain.startsWith("HeapDump")) {
-                    judge.access(work, Op.VM_COMMAND.code(), targets.other(NATIVE, VM), CONSUMES, plain, null);
+                    writesLater(work, plain);
+                    pathIsNext = false;
+                } else if (plain.equals("HeapDumpPath")) {
+                    pathIsNext = true;
+                } else if (plain.startsWith("HeapDump")) {
+                    writesLater(work, plain);
                 }
                 continue;
             }
@@ -154,13 +155,17 @@ final class NativeCode {
                 write(work, f, file);
                 if (name.equals("VM.log")) {
                     // it goes on writing, and opens the next file by name, for as long as the JVM runs
-                    judge.access(work, Op.VM_COMMAND.code(), targets.other(NATIVE, VM), CONSUMES, file, null);
+                    writesLater(work, file);
                 }
             }
         }
         if (name.equals("Compiler.perfmap") && command.trim().equals(name)) {
             write(work, f, "/tmp/perf-" + ProcessHandle.current().pid() + ".map");
         }
+    }
+
+    private void writesLater(Work work, String requested) {
+        judge.access(work, Op.VM_COMMAND.code(), targets.other(NATIVE, VM), CONSUMES, requested, null);
     }
 
     private void write(Work work, Frame f, String file) {

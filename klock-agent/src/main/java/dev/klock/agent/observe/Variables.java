@@ -69,13 +69,13 @@ final class Variables {
      * out of a child's environment is no violation; but it must not tell it.
      */
     boolean keeps(String name, String value) {
-        return value.equals(System.getenv(name)) && (targets.other("ENV", name).allowed() & 1 << CONSUMES) == 0;
+        return value.equals(System.getenv(name)) && !isDeclared(targets.other("ENV", name));
     }
 
     /** Whether the program may read each variable that is set. */
     boolean isAllDeclared() {
         for (Iterator<String> i = System.getenv().keySet().iterator(); i.hasNext();) {
-            if ((targets.other("ENV", i.next()).allowed() & 1 << CONSUMES) == 0) {
+            if (!isDeclared(targets.other("ENV", i.next()))) {
                 return false;
             }
         }
@@ -109,9 +109,13 @@ final class Variables {
         }
     }
 
+    private static boolean isDeclared(Target variable) {
+        return (variable.allowed() & 1 << CONSUMES) != 0;
+    }
+
     private void passed(String name) {
         Target target = targets.other("ENV", name);
-        if ((target.allowed() & 1 << CONSUMES) == 0 && target.counted(Predicate.DEPENDS_ON.ordinal())) {
+        if (!isDeclared(target) && target.counted(Predicate.DEPENDS_ON.ordinal())) {
             trail.first(target, Predicate.DEPENDS_ON, Target.PASSED, null);
         }
     }

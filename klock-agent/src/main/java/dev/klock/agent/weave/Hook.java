@@ -53,9 +53,18 @@ public final class Hook {
 
     /** Whether the end must also be told when the body throws: ends that only change a result need not. */
     boolean wrapsBody() {
-        return !end.equals("-") && !end.equals("ended") && !end.equals("hides") && !end.equals("names")
-                && !end.equals("addresses") && !end.equals("host") && !end.equals("variable") && !end.equals("replaced") && !end.equals("text")
-                && !end.equals("argument");
+        switch (end) {
+            case "void":
+            case "process":
+            case "probe":
+            case "int":
+            case "boolean":
+            case "stream":
+            case "random":
+                return true;
+            default:
+                return false;
+        }
     }
 
     /** {@code class.method(descriptor)}, with the call it stands before where that is not the start. */

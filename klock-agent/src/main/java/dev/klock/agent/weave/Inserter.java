@@ -302,7 +302,7 @@ final class Inserter extends ClassVisitor {
             super.visitFrame(Opcodes.F_FULL, 0, new Object[0], 1, new Object[] {"java/lang/Throwable"});
             super.visitInsn(Opcodes.DUP);
             pushInt(hook.op.code());
-            bridge("endThrown");
+            bridge(hook.end.equals("probe") ? "probedThrown" : "endThrown");
             super.visitInsn(Opcodes.ATHROW);
         }
 
