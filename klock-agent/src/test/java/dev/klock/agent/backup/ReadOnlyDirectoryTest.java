@@ -2,6 +2,7 @@ package dev.klock.agent.backup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,6 +10,7 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +23,6 @@ class ReadOnlyDirectoryTest {
     void rollback_whenADirectoryBecameReadOnly_putsBackInPlaceAndFinishesWhenItIsWritable() throws Exception {
         Path dir = Files.createTempDirectory("klock-readonly").toRealPath();
         try {
-            List<String> command = new ArrayList<>();
             boolean root = (Integer) Files.getAttribute(dir, "unix:uid") == 0;
             // others' files: one where its name belongs to us, and two where it does not
             Path others = Files.createDirectory(dir.resolve("others"));
@@ -37,13 +38,8 @@ class ReadOnlyDirectoryTest {
             Files.setAttribute(fixed, "unix:mode", 0555);
             if (root) {
                 Files.setAttribute(dir, "unix:uid", NOBODY);
-                command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
             }
-            command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", System.getProperty("java.class.path"),
-                    ReadOnlyDirectoryTest.class.getName(), dir.toString()));
-            Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
-            String said = new String(child.getInputStream().readAllBytes());
-            assertThat(child.waitFor()).as(said).isZero();
+            runs(root, dir.toString());
             for (Path d : List.of(others, sticky, fixed)) {
                 Path f = d.resolve("f");
                 assertThat(f).hasContent("theirs");
@@ -66,21 +62,55 @@ class ReadOnlyDirectoryTest {
             Path own = Files.writeString(fixed.resolve("own"), "one");
             Path same = Files.writeString(fixed.resolve("same"), "two");
             Files.setAttribute(fixed, "unix:mode", 0555);
-            List<String> command = new ArrayList<>();
             if (root) {
                 for (Path p : List.of(dir, own, same)) {
                     Files.setAttribute(p, "unix:uid", NOBODY);
                 }
-                command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
             }
-            command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", System.getProperty("java.class.path"),
-                    ReadOnlyDirectoryTest.class.getName(), dir.toString(), "unreadable"));
+            runs(root, dir.toString(), "unreadable");
+        } finally {
+            RandomWorkTest.wipe(dir);
+        }
+    }
+
+    /** {@link #main} with these arguments ends well, as a user whom permissions mean something to. */
+    private static void runs(boolean root, String... arguments) throws Exception {
+        Path classes = Files.createTempDirectory("klock-classes");
+        try {
+            List<String> command = new ArrayList<>();
+            String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+            if (root) {
+                command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+                classPath = copied(classPath, classes);
+            }
+            command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", classPath, ReadOnlyDirectoryTest.class.getName()));
+            command.addAll(List.of(arguments));
             Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
             String said = new String(child.getInputStream().readAllBytes());
             assertThat(child.waitFor()).as(said).isZero();
         } finally {
-            RandomWorkTest.wipe(dir);
+            RandomWorkTest.wipe(classes);
         }
+    }
+
+    /** A class path of copies, since the project may lie in a directory that is its owner's alone. */
+    private static String copied(String classPath, Path to) throws IOException {
+        Files.setPosixFilePermissions(to, PosixFilePermissions.fromString("rwxr-xr-x"));
+        List<String> copies = new ArrayList<>();
+        for (String entry : classPath.split(File.pathSeparator)) {
+            Path from = Path.of(entry);
+            if (!Files.exists(from)) {
+                continue;
+            }
+            Path copy = to.resolve(copies.size() + "-" + from.getFileName());
+            try (Stream<Path> all = Files.walk(from)) {
+                for (Path one : all.toList()) {
+                    Files.copy(one, copy.resolve(from.relativize(one).toString()));
+                }
+            }
+            copies.add(copy.toString());
+        }
+        return String.join(File.pathSeparator, copies);
     }
 
     private static void unreadable(Path dir) throws IOException {
