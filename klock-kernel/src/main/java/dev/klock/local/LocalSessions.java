@@ -9,6 +9,7 @@ import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Limits;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
+import dev.klock.manifest.Ids;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.ManifestException;
@@ -103,7 +104,7 @@ public final class LocalSessions implements Klock.Provider {
             remember(base, 1);
             return base;
         }
-        String stem = shortened(base, Limits.MAX_ID_BYTES - NUMBER_BYTES);
+        String stem = Ids.shortened(base, Limits.MAX_ID_BYTES - NUMBER_BYTES);
         int n = lastNumbers.getOrDefault(stem, 1);
         String id;
         do {
@@ -121,21 +122,6 @@ public final class LocalSessions implements Klock.Provider {
         if (lastNumbers.size() > MAX_IDS) {
             lastNumbers.remove(lastNumbers.keySet().iterator().next());
         }
-    }
-
-    /** As many of the first characters of {@code id} as take at most {@code maxBytes} bytes of UTF-8; no half characters. */
-    private static String shortened(String id, int maxBytes) {
-        int bytes = 0;
-        int end = 0;
-        while (end < id.length()) {
-            int c = id.codePointAt(end);
-            bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-            if (bytes > maxBytes) {
-                break;
-            }
-            end += Character.charCount(c);
-        }
-        return id.substring(0, end);
     }
 
     /** Whether it is another id with a number behind it, or one that the kernel knows still. */

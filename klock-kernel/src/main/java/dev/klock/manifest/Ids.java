@@ -29,4 +29,19 @@ public final class Ids {
         }
         return null;
     }
+
+    /** As many of the first characters of {@code id} as take at most {@code maxBytes} bytes of UTF-8; no half characters. */
+    public static String shortened(String id, int maxBytes) {
+        int bytes = 0;
+        int end = 0;
+        while (end < id.length()) {
+            int c = id.codePointAt(end);
+            bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+            if (bytes > maxBytes) {
+                break;
+            }
+            end += Character.charCount(c);
+        }
+        return id.substring(0, end);
+    }
 }

@@ -10,12 +10,10 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -53,7 +51,7 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <h2>Names</h2>
  * Paths are bytes, absolute and real (no component but the last is a link; the last is never followed). Two sessions never share a
- * directory: {@link #claim} picks an unused name (C47), {@link #open} holds a lock that ends with the process.
+ * directory: {@link #open} holds a lock that ends with the process.
  *
  * <h2>What does not come back</h2>
  * Attributes of symbolic links and special files (nothing but regular files and directories is ever opened); before JDK 22 the
@@ -197,24 +195,6 @@ public final class Backups implements Closeable {
         Path directory = Store.sessions(home).resolve(Store.fileName(sessionId));
         Store.makeDirectory(directory);
         return hold(home, sessionId, directory, files);
-    }
-
-    /**
-     * Opens a new session under {@code wanted}, or {@code wanted-2}, {@code wanted-3} … when that name was used before (C47).
-     * {@link #sessionId()} tells which.
-     */
-    public static Backups claim(Path home, String wanted, HostFiles files) throws IOException {
-        Path sessions = Store.sessions(home);
-        for (int n = 1; ; n++) {
-            String id = n == 1 ? wanted : wanted + "-" + n;
-            Path directory = sessions.resolve(Store.fileName(id));
-            try {
-                Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            } catch (FileAlreadyExistsException e) {
-                continue;
-            }
-            return hold(home, id, directory, files);
-        }
     }
 
     /**
@@ -1099,17 +1079,20 @@ public final class Backups implements Closeable {
             FileState was = e.left;
             if (was != null) {
                 long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
-                if ((now == null || !was.is(now)) && known.foreign(e, FileState.look(files, e.name))) {
+                FileState there = now != null && was.is(now) ? null : FileState.look(files, e.name);
+                if (there != null && known.foreign(e, there)) {
                     e.superseded();
                     take(e, Entry.TOUCHED);
                 } else if (e.leftOnDisk) {
                     append(TOUCH, named(e.name.bytes, 0));
                 }
                 open(e);
+                found(e, there);
             } else if (e.users == 0) {
                 // opened with a tree that has gone since, perhaps: it is here again
                 append(TOUCH, named(e.name.bytes, 0));
                 open(e);
+                found(e, FileState.look(files, e.name));
             }
             return;
         }
@@ -1418,6 +1401,13 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** What is about to be changed is not what the session left at the path, or it is not known: a descriptor may outlive the name. Holds e. */
+    private void found(Entry e, FileState there) throws IOException {
+        if (there != null && there.kind == FileState.FILE) {
+            meets(e, there, false);
+        }
+    }
+
     /** {@code file} was found at the path of e, which is being changed. Holds e. */
     private void meets(Entry e, FileState file, boolean later) throws IOException {
         if (!e.meets(file)) {
@@ -1567,7 +1557,10 @@ public final class Backups implements Closeable {
                 try {
                     FileState carried = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
                     meets(e, carried, false);
+                    FileState before = e.lastKnown();
                     e.prior = carried;
+                    // another descriptor of the name may be open on it still
+                    found(e, before);
                 } catch (IOException unwritten) {
                     // after a crash the file is known by its other names only
                     return;

@@ -17,6 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Thread-safe; an entry's own fields are guarded by its monitor (see {@link Entry}).
  */
 final class Identities {
+    /** How often what changes each time it is looked at is looked at once more. */
+    private static final int MAX_LOOKS = 10;
+
     private final HostFiles files;
     private final ConcurrentHashMap<Name, Entry> entries = new ConcurrentHashMap<>();
     /** Entries that had, or were left with, an inode number; arrays are replaced, not changed. */
@@ -137,8 +140,26 @@ final class Identities {
         return leftAsIs(now) && (now.kind != FileState.DIRECTORY || lastLeft(now.ino).mtime == now.mtime);
     }
 
-    /** Whether what is at the path now was put there, or changed, by somebody else after the session left it. */
+    /**
+     * Whether what is at the path now was put there, or changed, by somebody else after the session left it. Another thread may be changing
+     * it meanwhile under another of its names, and its end comes after the look: so yes only for what two looks have found the same.
+     */
     boolean foreign(Entry e, FileState now) throws IOException {
+        FileState seen = now;
+        for (int n = 0; looksForeign(e, seen); n++) {
+            FileState again = FileState.look(files, e.name);
+            if (!looksForeign(e, again)) {
+                return false;
+            }
+            if (n == MAX_LOOKS || again.kind == FileState.ABSENT || again.sameStat(seen)) {
+                return true;
+            }
+            seen = again;
+        }
+        return false;
+    }
+
+    private boolean looksForeign(Entry e, FileState now) throws IOException {
         FileState left = e.left;
         switch (now.kind) {
             case FileState.ABSENT:

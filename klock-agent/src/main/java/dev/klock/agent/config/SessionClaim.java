@@ -1,5 +1,7 @@
 package dev.klock.agent.config;
 
+import dev.klock.manifest.Ids;
+import dev.klock.manifest.Manifest;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -7,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * The id of this run, nobody else's in this home (C47): claimed by creating its log file, which only one can do.
  *
- * <p>The id is the manifest's {@code session_id} if no session of this home has it, else {@code ID-2}, {@code ID-3} and so on; without
- * one it is made of the time and a random number.
+ * <p>The id is the manifest's {@code session_id} if no session of this home has it, else {@code ID-2}, {@code ID-3} and so on, with an ID
+ * cut where there is no room for the number; without one it is made of the time and a random number.
  */
 public final class SessionClaim {
     /** The most characters of an id in a file's name, so that an ending still fits. */
@@ -67,8 +69,13 @@ public final class SessionClaim {
         return unused;
     }
 
+    /** {@code base} with the number behind it, and shorter by as much if there is no room for it; the first has none. */
     private static String numbered(String base, long number) {
-        return number == 1 ? base : base + "-" + number;
+        if (number == 1) {
+            return base;
+        }
+        String suffix = "-".concat(Long.toString(number));
+        return Ids.shortened(base, Manifest.MAX_ID_BYTES - suffix.length()).concat(suffix);
     }
 
     private static File logFile(File dir, String id) {

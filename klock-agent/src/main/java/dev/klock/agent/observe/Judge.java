@@ -964,12 +964,15 @@ final class Judge {
         }
     }
 
-    /** Whether the name is one of the file that {@code fd} is open on; true too where that cannot be told. */
+    /**
+     * Whether the name is one of the file that {@code fd} is open on; true too where that cannot be told. Not where nothing is there: the file
+     * had been removed before its directory was moved.
+     */
     private boolean leadsTo(Target target, int fd) {
         try {
             long[] open = files.status(fd);
             long[] there = files.status(target.bytes());
-            return open == null || there == null || open[HostFiles.INO] == there[HostFiles.INO] && open[HostFiles.DEV] == there[HostFiles.DEV];
+            return open == null || there != null && open[HostFiles.INO] == there[HostFiles.INO] && open[HostFiles.DEV] == there[HostFiles.DEV];
         } catch (IOException unknown) {
             return true;
         }

@@ -1255,34 +1255,6 @@ class BackupsTest {
     // H24
 
     @Test
-    @Tag("FIELD-H24")
-    @Tag("C47")
-    void claim_byTwentyAtOnce_givesTwentyDirectories() throws Exception {
-        ExecutorService pool = Executors.newFixedThreadPool(20);
-        try {
-            CountDownLatch start = new CountDownLatch(1);
-            List<Future<Backups>> all = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
-                all.add(pool.submit(() -> {
-                    start.await();
-                    return Backups.claim(home, "same", Work.FILES);
-                }));
-            }
-            start.countDown();
-            java.util.Set<String> ids = new java.util.TreeSet<>();
-            for (Future<Backups> f : all) {
-                try (Backups b = f.get()) {
-                    ids.add(b.sessionId());
-                    b.image(Work.name(out.resolve("x")));
-                }
-            }
-            assertThat(ids).hasSize(20).contains("same", "same-2", "same-20");
-        } finally {
-            pool.shutdownNow();
-        }
-    }
-
-    @Test
     @Tag("C47")
     void open_ofASessionInUse_isRefused() {
         assertThatThrownBy(() -> Backups.open(home, "s-1", Work.FILES)).isInstanceOf(IOException.class).hasMessageContaining("already open");

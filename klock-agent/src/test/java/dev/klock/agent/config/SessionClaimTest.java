@@ -38,6 +38,7 @@ class SessionClaimTest {
     }
 
     @Test
+    @Tag("FIELD-H24")
     void id_claimedByManyAtOnce_isDifferentForEach() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(8);
         try {
@@ -71,7 +72,8 @@ class SessionClaimTest {
         String longId = "é".repeat(128);
         assertThat(SessionClaim.fileName(longId)).hasSize(200).isNotEqualTo(SessionClaim.fileName(longId + "-2"));
         assertThat(SessionClaim.claim(home, longId).id()).isEqualTo(longId);
-        assertThat(SessionClaim.claim(home, longId).id()).isEqualTo(longId + "-2");
+        assertThat(SessionClaim.claim(home, longId).id()).isEqualTo("é".repeat(127) + "-2");
+        assertThat(SessionClaim.claim(home, longId).id()).isEqualTo("é".repeat(127) + "-3");
     }
 
     @Test

@@ -52,7 +52,7 @@ class LossesTest {
     }
 
     static Stream<Arguments> cases() {
-        return Jdks.all().stream().flatMap(jdk -> Stream.of("H01", "H02", "H06", "H12", "H15", "H16", "H17", "H18", "H19")
+        return Jdks.all().stream().flatMap(jdk -> Stream.of("H01", "H02", "H06", "H12", "H15", "H16", "H17", "H18", "H18-open", "H19")
                 .map(id -> Arguments.of(id, jdk)));
     }
 

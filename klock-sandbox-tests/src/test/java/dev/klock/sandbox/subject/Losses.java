@@ -2,6 +2,7 @@ package dev.klock.sandbox.subject;
 
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -59,6 +60,15 @@ public final class Losses {
                 Files.writeString(OUT.resolve("a"), "another");
                 Files.move(OUT.resolve("one"), OUT.resolve("two"));
                 Files.delete(OUT.resolve("two"));
+            }
+            case "H18-open" -> {
+                try (OutputStream open = Files.newOutputStream(OUT.resolve("c/d"))) {
+                    open.write('#');
+                    Files.delete(OUT.resolve("c/d"));
+                    Files.move(OUT.resolve("c"), OUT.resolve("e"));
+                    Files.move(OUT.resolve("e"), OUT.resolve("c"));
+                    open.write('#');
+                }
             }
             case "H19" -> Files.walkFileTree(OUT.resolve("many"), new SimpleFileVisitor<>() {
                 @Override
