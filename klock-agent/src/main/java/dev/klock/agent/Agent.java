@@ -148,9 +148,11 @@ public final class Agent {
             }
             Stderr.warn("hooks are missing: " + first);
         }
+        session.finishes(installation);
         if (manifest != null && !manifest.hooks().isEmpty()) {
             session.hooksLibraries(LibraryHooks.install(instrumentation, manifest, observer, session));
         }
+        FirstUses.atStart();
         session.begin(new ProgramBegun(instrumentation));
         observer.leave();
     }

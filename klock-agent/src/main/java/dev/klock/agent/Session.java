@@ -22,6 +22,7 @@ import dev.klock.agent.observe.Trail;
 import dev.klock.agent.observe.Unseen;
 import dev.klock.agent.observe.Verdicts;
 import dev.klock.agent.resolve.Names;
+import dev.klock.agent.weave.Installation;
 import dev.klock.agent.weave.Losses;
 import dev.klock.bridge.Fence;
 import dev.klock.kernel.Predicate;
@@ -106,6 +107,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private Targets targets;
     /** Null if the manifest has no hooks on libraries. */
     private LibraryHooks libraryHooks;
+    /** Null until the hooks are in. */
+    private volatile Installation installation;
+    /** For the guard alone. */
+    private boolean finishing;
 
     Session(Launch launch, String agentId, String sessionId, VerificationLog log, Backups backups, Fence fence) {
         this.launch = launch;
@@ -135,6 +140,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     void looksAfter(Surroundings newSurroundings) {
         surroundings = newSurroundings;
         images.lookedAfterBy(newSurroundings);
+    }
+
+    void finishes(Installation newInstallation) {
+        installation = newInstallation;
     }
 
     void hooksLibraries(LibraryHooks newHooks) {
@@ -384,6 +393,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                 childrenOver(Integer.MAX_VALUE);
                 surroundings.over();
                 surroundings.look(strays, true);
+                String gap = installation == null ? null : installation.unwoven();
+                if (gap != null) {
+                    lost(gap);
+                }
             } finally {
                 observer.leave();
             }
@@ -422,8 +435,31 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         return stopCode != 0;
     }
 
+    /**
+     * Does once, a while after the start, what short programs need not pay for. A thread of its own: one of the program's may hold a class's
+     * lock until the guard halts the JVM.
+     */
+    private final class Finish extends Thread {
+        Finish() {
+            super(null, null, "klock-finish", 0, false);
+            setDaemon(true);
+            setContextClassLoader(null);
+        }
+
+        @Override
+        public void run() {
+            observer.enter();
+            installation.finish(Session.this);
+            FirstUses.soon();
+        }
+    }
+
     /** Called by the guard again and again while the session is open. */
     void tick() {
+        if (!finishing) {
+            finishing = true;
+            new Finish().start();
+        }
         log.flush();
         backups.flush();
         settleChildren(0);

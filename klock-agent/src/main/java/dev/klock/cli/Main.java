@@ -70,6 +70,7 @@ public final class Main implements Runnable {
         }
         commandLine.addSubcommand(new CommandLine.HelpCommand());
         commandLine.setExpandAtFiles(false);
+        commandLine.setInterpolateVariables(false);
         commandLine.setOut(out).setErr(err);
         commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(colours ? Ansi.ON : Ansi.OFF));
         commandLine.getCommandSpec().version("klock " + Release.VERSION);

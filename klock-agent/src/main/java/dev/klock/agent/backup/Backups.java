@@ -372,7 +372,11 @@ public final class Backups implements Closeable {
         synchronized (e) {
             touch(e, null, nowNs);
             e.touchedNs = nowNs;
-            e.overlapped |= e.users > 0;
+            if (e.users > 0) {
+                e.overlapped = true;
+                // what a descriptor is open on may lose this name now
+                meet(e, -1);
+            }
             e.users++;
         }
         return e;
@@ -1129,6 +1133,7 @@ public final class Backups implements Closeable {
             open(e);
             return;
         }
+        FileState before = e.users > 0 ? e.lastKnown() : null;
         if (!e.leftOnDisk || !now.sameStat(e.left)) {
             left(e, now, at);
             known.index(now, e);
@@ -1136,6 +1141,8 @@ public final class Backups implements Closeable {
         }
         // the tree's own record opens what is known below it
         e.open();
+        // a descriptor of the name may be open on what was there before
+        found(e, before);
         e.moved = true;
     }
 
@@ -1557,7 +1564,7 @@ public final class Backups implements Closeable {
                 try {
                     FileState carried = FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
                     meets(e, carried, false);
-                    FileState before = e.lastKnown();
+                    FileState before = e.users > 1 ? e.lastKnown() : null;
                     e.prior = carried;
                     // another descriptor of the name may be open on it still
                     found(e, before);

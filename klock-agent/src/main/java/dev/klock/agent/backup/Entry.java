@@ -151,8 +151,15 @@ final class Entry {
 
     /** Notes that {@code file} was found at the path; false if that is known. */
     boolean meets(FileState file) {
-        if (wasAt(file)) {
-            return false;
+        return !wasAt(file) && metAlso(file);
+    }
+
+    /** {@link #meets} of what is in the journal, since {@link #lastKnown} was another when it was written. */
+    boolean metAlso(FileState file) {
+        for (FileState m : met) {
+            if (m.sameInode(file)) {
+                return false;
+            }
         }
         FileState[] more = Arrays.copyOf(met, met.length + 1);
         more[met.length] = file;

@@ -89,7 +89,7 @@ final class Replay implements Pack.Reader {
             case Backups.MET: {
                 Entry e = known.entry(new Name(path(in)));
                 FileState state = FileState.decode(in);
-                if (e.role == Entry.TOUCHED && e.meets(state)) {
+                if (e.role == Entry.TOUCHED && e.metAlso(state)) {
                     known.index(state, e);
                 }
                 break;

@@ -21,7 +21,9 @@ public final class Hook {
     public final String standsFor;
     /** Whether the method is (or stands for) a direct caller of a native, and not only a frame around such. */
     public final boolean door;
-    /** Whether the class is woven when the program first loads it, so that programs which never do need not pay for it. */
+    /** Whether the class is woven when it is loaded, not once it is there. */
+    final boolean atLoad;
+    /** Whether the program may begin before the class is loaded, so that short programs which never use it need not pay for it. */
     public final boolean lazy;
 
     /** Its place among the rows of its release, from 0. */
@@ -31,6 +33,7 @@ public final class Hook {
         this.number = number;
         door = row[0].startsWith("door");
         lazy = row[0].endsWith(" lazy");
+        atLoad = lazy || row[0].endsWith(" early");
         owner = row[2];
         method = row[3];
         descriptor = row[4];

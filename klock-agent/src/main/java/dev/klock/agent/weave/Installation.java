@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Weaves the running JVM and proves it: every row of the table must have matched a method, and the bytes that the JVM was given last,
@@ -18,28 +19,34 @@ import java.util.Set;
 public final class Installation {
     private final List<String> gaps = new ArrayList<>();
     private final HookTable table;
+    private final Instrumentation instrumentation;
+    private final Weaver weaver;
+    /** Classes that the program may begin without. */
+    private final List<String> later = new CopyOnWriteArrayList<>();
     private int classes;
 
-    private Installation(HookTable table) {
+    private Installation(HookTable table, Instrumentation instrumentation, Weaver weaver) {
         this.table = table;
+        this.instrumentation = instrumentation;
+        this.weaver = weaver;
     }
 
     /**
-     * Weaves the classes of {@code table}: now or, if all rows of a class are lazy and nobody has loaded it yet, when it is loaded; a class
-     * that then cannot be woven is told to {@code losses}. Classes of modules that are not in the boot layer have nothing to guard and are
-     * left out. What was woven before comes from {@code cache} (null if there is none), and what was not is left there: proven all the same.
+     * Weaves the classes of {@code table}, before the program begins: a class that is loaded near the end of a thread's stack comes in as it
+     * is, since the JVM cannot call any transformer there. A lazy one is woven when it is loaded, at the latest by {@link #finish}, and told
+     * to {@code losses} if that cannot be done. Classes of modules that are not in the boot layer have nothing to guard and are left out. What was woven before comes from {@code cache} (null if there is none), and what was not is left there: proven all the same.
      */
     public static Installation install(Instrumentation instrumentation, HookTable table, Losses losses, UserCache cache) {
-        Installation result = new Installation(table);
         KeptClasses kept = KeptClasses.of(cache, table);
         Weaver weaver = new Weaver(table, kept);
+        Installation result = new Installation(table, instrumentation, weaver);
         Reader reader = new Reader(table, weaver);
         List<Class<?>> targets = new ArrayList<>();
         Set<Hook> absent = new HashSet<>();
         Set<String> waiting = new HashSet<>();
         for (Map.Entry<String, List<Hook>> entry : table.byClass().entrySet()) {
             String name = entry.getKey().replace('/', '.');
-            if (entry.getValue().get(0).lazy) {
+            if (entry.getValue().get(0).atLoad) {
                 waiting.add(name);
                 continue;
             }
@@ -63,12 +70,20 @@ public final class Installation {
                 targets.add(loaded[i]);
             }
         }
-        for (String name : waiting) {
-            absent.addAll(table.byClass().get(name.replace('.', '/')));
-        }
-        result.classes = targets.size();
         // registered last, so it is shown what the JVM will use; it changes nothing
         instrumentation.addTransformer(reader, true);
+        result.classes = targets.size();
+        for (String name : waiting) {
+            List<Hook> hooks = table.byClass().get(name.replace('.', '/'));
+            if (hooks.get(0).lazy) {
+                result.later.add(name);
+                absent.addAll(hooks);
+            } else if (load(name) != null) {
+                result.classes++;
+            } else {
+                absent.addAll(hooks);
+            }
+        }
         try {
             instrumentation.retransformClasses(targets.toArray(new Class<?>[0]));
         } catch (UnmodifiableClassException | LinkageError | InternalError e) {
@@ -102,7 +117,7 @@ public final class Installation {
     public static void load(HookTable table) {
         for (Map.Entry<String, List<Hook>> entry : table.byClass().entrySet()) {
             String name = entry.getKey().replace('/', '.');
-            if (!entry.getValue().get(0).lazy && moduleIsPresent(name)) {
+            if (!entry.getValue().get(0).atLoad && moduleIsPresent(name)) {
                 try {
                     Class.forName(name, false, null);
                 } catch (ClassNotFoundException | LinkageError e) {
@@ -124,6 +139,55 @@ public final class Installation {
 
     public HookTable table() {
         return table;
+    }
+
+    /**
+     * Loads, and so weaves, the classes that the program could begin without. One that has come in before this without its hooks is told to
+     * {@code losses}, and gets them now. To be called soon after the start, on a thread of klock's own; later calls do nothing.
+     */
+    public void finish(Losses losses) {
+        for (int i = 0; i < later.size(); i++) {
+            Class<?> type = load(later.get(i));
+            if (type != null && !weaver.areWoven(type.getName())) {
+                try {
+                    instrumentation.retransformClasses(type);
+                } catch (UnmodifiableClassException | LinkageError | InternalError refused) {
+                    // it is without hooks, as is said below
+                }
+                losses.lost(unwoven(type));
+            }
+        }
+        later.clear();
+    }
+
+    /** What {@link #finish} would tell of the classes that are loaded by now, for a program that ends before it; null if nothing. */
+    public String unwoven() {
+        Class<?>[] loaded = later.isEmpty() ? new Class<?>[0] : instrumentation.getAllLoadedClasses();
+        for (int i = 0; i < loaded.length; i++) {
+            Class<?> type = loaded[i];
+            if (!type.isArray() && Weaver.isOfTheJdk(type.getClassLoader()) && later.contains(type.getName()) && !weaver.areWoven(type.getName())) {
+                return unwoven(type);
+            }
+        }
+        return null;
+    }
+
+    private static String unwoven(Class<?> type) {
+        return type.getName().concat(" was loaded where no stack was left to put its hooks in");
+    }
+
+    /** Loads a class of the JDK that need not be there, without initialising it; null if it is not there. */
+    private static Class<?> load(String className) {
+        String module = className.startsWith("sun.tools.attach.") ? "jdk.attach" : className.startsWith("sun.jvm.hotspot.") ? "jdk.hotspot.agent" : null;
+        try {
+            if (module == null) {
+                return Class.forName(className, false, ClassLoader.getPlatformClassLoader());
+            }
+            Module holder = ModuleLayer.boot().findModule(module).orElse(null);
+            return holder == null ? null : Class.forName(holder, className);
+        } catch (ClassNotFoundException | LinkageError notHere) {
+            return null;
+        }
     }
 
     private static boolean moduleIsPresent(String className) {

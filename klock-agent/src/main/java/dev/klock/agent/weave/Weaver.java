@@ -103,6 +103,11 @@ final class Weaver implements ClassFileTransformer {
         return loader == null || loader == PLATFORM || loader == SYSTEM;
     }
 
+    /** Whether the class of this name has, or had when it was shown last, all its hooks. */
+    boolean areWoven(String className) {
+        return missing(table.get(className.replace('.', '/'))) == null;
+    }
+
     private synchronized String missing(List<Hook> hooks) {
         for (Hook hook : hooks) {
             if (!woven.contains(hook)) {

@@ -1374,6 +1374,100 @@ class BackupsTest {
         assertThat(entry(report, a).aside()).as(report.toString()).hasContent("before");
     }
 
+    /** A thread that changes {@code other} a last time, and is done with it, when {@code target} was looked at twice. */
+    private final class Ending extends TestFiles {
+        private final Path target;
+        private final Path other;
+        private int looks = Integer.MIN_VALUE;
+
+        Ending(Path target, Path other) {
+            this.target = target;
+            this.other = other;
+        }
+
+        @Override
+        public long[] status(byte[] name) throws IOException {
+            long[] seen = super.status(name);
+            if (Arrays.equals(name, Work.name(target)) && ++looks == 2) {
+                Files.writeString(other, "two", StandardOpenOption.APPEND);
+                backups.left(Work.name(other));
+            }
+            return seen;
+        }
+    }
+
+    @Test
+    @Tag("C32")
+    void change_underAnotherName_thatEndsBetweenALookAndItsJudgement_isOurs() throws IOException {
+        Path a = file("a", "before");
+        Path b = Files.createLink(out.resolve("b"), a);
+        backups.close();
+        Ending files = new Ending(b, a);
+        backups = Backups.open(home, "s-2", files);
+        backups.image(Work.name(b));
+        backups.left(Work.name(b));
+        backups.image(Work.name(a));
+        Files.writeString(a, "one", StandardOpenOption.APPEND);
+        files.looks = 0;
+        backups.image(Work.name(b));
+        assertThat(b).hasContent("beforeonetwo");
+        backups.left(Work.name(b));
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(entry(report, b).detail()).isNull();
+        assertThat(a).hasContent("before");
+        assertThat(inode(b)).isEqualTo(inode(a));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("C32")
+    @Tag("C45")
+    void change_throughADescriptorWhoseNameIsAnotherFilesAndHasMoved_isOurs(boolean crash) throws IOException {
+        Path f = file("d/f", "first");
+        Path g = out.resolve("g");
+        Path o = file("o", "other");
+        backups.image(Work.name(f), Work.name(g), System.nanoTime());
+        Files.createLink(g, f);
+        backups.left(Work.name(f));
+        backups.left(Work.name(g));
+        backups.image(Work.name(f));
+        try (FileChannel open = FileChannel.open(f, StandardOpenOption.APPEND)) {
+            backups.image(Work.name(o), Work.name(f), System.nanoTime());
+            Files.move(o, f, StandardCopyOption.ATOMIC_MOVE);
+            backups.left(Work.name(o));
+            backups.left(Work.name(f));
+            backups.imageTree(Work.name(out.resolve("d")));
+            backups.image(Work.name(out.resolve("e")));
+            Files.move(out.resolve("d"), out.resolve("e"));
+            backups.left(Work.name(out.resolve("d")));
+            backups.left(Work.name(out.resolve("e")));
+            open.write(java.nio.ByteBuffer.wrap(new byte[] {'#'}));
+            if (!crash) {
+                backups.image(Work.name(g));
+                Files.writeString(g, "more", StandardOpenOption.APPEND);
+                backups.left(Work.name(g));
+            }
+            open.write(java.nio.ByteBuffer.wrap(new byte[] {'#'}));
+        }
+        if (crash) {
+            crash();
+        }
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        for (RollbackReport.Entry e : report.entries()) {
+            assertThat(e.outcome()).as(report.toString()).isNotIn(KEPT_THEIRS, FAILED);
+        }
+        assertThat(f).hasContent("first");
+        assertThat(o).hasContent("other");
+        assertThat(g).doesNotExist();
+        assertThat(out.resolve("e")).doesNotExist();
+    }
+
     @Test
     void image_ofEqualFiles_keepsTheContentOnce() throws IOException {
         byte[] content = new byte[10_000];

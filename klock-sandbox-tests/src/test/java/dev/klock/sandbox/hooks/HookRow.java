@@ -24,7 +24,7 @@ public record HookRow(boolean door, boolean lazy, List<Integer> releases, String
         List<HookRow> rows = new ArrayList<>();
         for (String line : KlockJar.table(TABLE)) {
             String[] row = line.split("\t");
-            rows.add(new HookRow(row[0].startsWith("door"), row[0].endsWith(" lazy"), releases(row[1]), row[2], row[3], row[4], row[7], row[9], row[10]));
+            rows.add(new HookRow(row[0].startsWith("door"), row[0].matches(".* (lazy|early)"), releases(row[1]), row[2], row[3], row[4], row[7], row[9], row[10]));
         }
         return rows;
     }

@@ -200,12 +200,12 @@ class NetworkTest {
         }
     }
 
-    /** A row that does not match when its class is loaded, in the middle of the program: the connect that loads it does not happen. */
+    /** A row that does not match when its class is loaded, in the middle of the program: the request that loads it does not happen. */
     @ParameterizedTest
     @MethodSource(JDKS)
     @Tag("FIELD-G06")
     void lazyRow_thatMatchesNothing_endsTheSessionBeforeTheClassIsUsed(Jdk jdk) throws IOException {
-        Path jar = new AlteredJar().hooks(lines -> lines.map(line -> line.replace("\tsun/nio/ch/Net\tconnect\t", "\tsun/nio/ch/Net\tgone\t")))
+        Path jar = new AlteredJar().hooks(lines -> lines.map(line -> line.replace("\tjdk/internal/net/http/Exchange\t<init>\t", "\tjdk/internal/net/http/Exchange\tgone\t")))
                 .in(directory);
         try (LocalServer server = new LocalServer()) {
             String step = "client http://127.0.0.1:" + server.port() + "/a";
@@ -213,7 +213,7 @@ class NetworkTest {
                     + "\n");
             Outcome outcome = Child.on(jdk).in(directory).jvm("-javaagent:" + jar).main(NetSteps.class, step).run();
             assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(1);
-            assertThat(outcome.err()).contains("a hook is lost: no method matches sun.nio.ch.Net.gone");
+            assertThat(outcome.err()).contains("a hook is lost: no method matches jdk.internal.net.http.Exchange.gone");
             assertThat(outcome.out()).doesNotContain(step);
             assertThat(server.seen()).isEmpty();
         }

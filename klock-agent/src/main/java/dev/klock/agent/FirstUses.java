@@ -1,0 +1,34 @@
+package dev.klock.agent;
+
+/**
+ * Initialises what the program's threads would be the first to use, inside of a hook. A stack that ends in an initialiser makes its class
+ * unusable for the whole process, so that one recursion gone wrong would fail every later change.
+ */
+final class FirstUses {
+    private static final String[] AT_START = {"dev.klock.agent.Images$1", "dev.klock.agent.Session$2", "dev.klock.agent.Surroundings$1",
+        "dev.klock.agent.backup.Entry", "dev.klock.agent.decide.Agents", "dev.klock.agent.observe.Causes", "dev.klock.agent.observe.Unseen",
+        "dev.klock.resource.Resource$1"};
+    /** Takes as long as a fifth of a start; by another thread than the program's, since most programs change nothing at once. */
+    private static final String[] SOON = {"dev.klock.agent.backup.Sha256"};
+
+    private FirstUses() {
+    }
+
+    static void atStart() {
+        initialise(AT_START);
+    }
+
+    static void soon() {
+        initialise(SOON);
+    }
+
+    private static void initialise(String[] names) {
+        for (int i = 0; i < names.length; i++) {
+            try {
+                Class.forName(names[i], true, FirstUses.class.getClassLoader());
+            } catch (ClassNotFoundException e) {
+                throw new NoClassDefFoundError(names[i]);
+            }
+        }
+    }
+}
