@@ -33,6 +33,7 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -83,7 +84,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private final Backups backups;
     private final Fence fence;
     private final Denials denials = new Denials();
-    private final List<String> violated = new ArrayList<>();
+    private final Set<String> violated = new LinkedHashSet<>();
     private final AtomicInteger state = new AtomicInteger(OPEN);
     private final Guard guard;
     private volatile BooleanSupplier begun;
@@ -621,7 +622,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                 return;
             }
             String message = Messages.stray(resource, programs);
-            if (denials.count(agentId, Predicate.MUTATES, resource, message, true) == 1) {
+            if (denials.countFound(agentId, Predicate.MUTATES, resource, message) == 1) {
                 synchronized (violated) {
                     violated.add(Predicate.MUTATES.name() + ' ' + resource);
                 }

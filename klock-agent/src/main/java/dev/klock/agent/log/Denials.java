@@ -15,6 +15,9 @@ public final class Denials {
     /** The most distinct violations said; the rest is counted and is in the log. */
     public static final int MAX_DISTINCT = 10_000;
 
+    private static final String ATTEMPTED = " was attempted ";
+    private static final String FOUND = " was found changed ";
+
     private final Map<String, long[]> counts = new LinkedHashMap<>();
     private long beyond;
 
@@ -24,7 +27,17 @@ public final class Denials {
      * @return how many times this one has come, from 1; 0 if it is not told apart any more
      */
     public long count(String agentId, Predicate predicate, Resource resource, String message, boolean warning) {
-        long times = counted((agentId == null ? "" : agentId).concat("\n").concat(predicate.name()).concat(" ").concat(resource.toString()));
+        return count(agentId, predicate, resource, ATTEMPTED, message, warning);
+    }
+
+    /** {@link #count} of a change that was not stopped, but found afterwards; always a warning. */
+    public long countFound(String agentId, Predicate predicate, Resource resource, String message) {
+        return count(agentId, predicate, resource, FOUND, message, true);
+    }
+
+    private long count(String agentId, Predicate predicate, Resource resource, String how, String message, boolean warning) {
+        String key = (agentId == null ? "" : agentId).concat("\n").concat(predicate.name()).concat(" ").concat(resource.toString());
+        long times = counted(key.concat("\n").concat(how));
         if (times == 1) {
             if (warning) {
                 Stderr.warn(message);
@@ -65,7 +78,8 @@ public final class Denials {
             long times = entry.getValue()[0];
             if (times > 1) {
                 String key = entry.getKey();
-                lines.add(Escapes.line(key.substring(key.indexOf('\n') + 1)) + " was attempted " + times + " times");
+                int how = key.lastIndexOf('\n');
+                lines.add(Escapes.line(key.substring(key.indexOf('\n') + 1, how)) + key.substring(how + 1) + times + " times");
             }
         }
         if (beyond > 0) {

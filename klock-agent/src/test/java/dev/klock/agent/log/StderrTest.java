@@ -79,6 +79,25 @@ class StderrTest {
     }
 
     @Test
+    void change_thatWasFound_isSaidBesideTheSameOneThatWasStopped() {
+        try (CapturedStderr stderr = new CapturedStderr()) {
+            Denials denials = new Denials();
+            Resource odd = Resource.file("/a\nb");
+            for (int i = 1; i <= 2; i++) {
+                assertThat(denials.countFound("a", Predicate.MUTATES, odd, "found")).isEqualTo(i);
+                assertThat(denials.count("a", Predicate.MUTATES, odd, "stopped", false)).isEqualTo(i);
+            }
+            denials.sayRepeats(false);
+            assertThat(stderr.text()).isEqualTo("""
+                    klock: warning: found
+                    klock: stopped
+                    klock: MUTATES FILE:/a\\nb was found changed 2 times
+                    klock: MUTATES FILE:/a\\nb was attempted 2 times
+                    """);
+        }
+    }
+
+    @Test
     void violations_ofCountlessResources_areBounded() {
         try (CapturedStderr stderr = new CapturedStderr()) {
             Denials denials = new Denials();
