@@ -63,6 +63,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     static final int EXIT_LEASE_LOST = 109;
 
     /** On stderr a denial is named as the program sees it. */
+    /** So many ticks lie between two looks at the classes that are loaded, each of which takes a few ms in a large program. */
+    private static final int TICKS_A_LOOK = 25;
     private static final String ERROR = "dev.klock.ScopeViolationError: ";
     /** Declared lines that a denial names. */
     private static final int NEAREST = 3;
@@ -111,7 +113,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** Null until the hooks are in. */
     private volatile Installation installation;
     /** For the guard alone. */
-    private boolean finishing;
+    private int ticks;
 
     Session(Launch launch, String agentId, String sessionId, VerificationLog log, Backups backups, Fence fence) {
         this.launch = launch;
@@ -436,35 +438,25 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         return stopCode != 0;
     }
 
-    /**
-     * Does once, a while after the start, what short programs need not pay for. A thread of its own: one of the program's may hold a class's
-     * lock until the guard halts the JVM.
-     */
-    private final class Finish extends Thread {
-        Finish() {
-            super(null, null, "klock-finish", 0, false);
-            setDaemon(true);
-            setContextClassLoader(null);
-        }
-
-        @Override
-        public void run() {
-            observer.enter();
-            installation.finish(Session.this);
-            FirstUses.soon();
-        }
-    }
-
     /** Called by the guard again and again while the session is open. */
     void tick() {
-        if (!finishing) {
-            finishing = true;
-            new Finish().start();
-        }
+        lookAtHooks();
         log.flush();
         backups.flush();
         settleChildren(0);
         lookAround();
+    }
+
+    private void lookAtHooks() {
+        if (ticks == 0) {
+            FirstUses.soon();
+        }
+        if (ticks++ % TICKS_A_LOOK == 0) {
+            String gap = installation.unwoven();
+            if (gap != null) {
+                lost(gap);
+            }
+        }
     }
 
     /**

@@ -874,6 +874,10 @@ final class ManifestParse {
                 line = at.getLineNr();
                 column = at.getColumnNr();
             }
+            if (problem.startsWith("Expected a field name")) {
+                // what follows names a class of the parser's
+                problem = "a key is " + (problem.contains("MappingStart") ? "a mapping" : problem.contains("SequenceStart") ? "a list" : "not a text");
+            }
         }
         return at(line, column, (yaml ? "is not YAML: " : "is not JSON: ") + problem,
                 yaml ? YamlTokens.REMEDY : "see what stands there and just before: quotes, commas, brackets");

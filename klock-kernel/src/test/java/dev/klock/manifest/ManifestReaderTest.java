@@ -463,7 +463,7 @@ class ManifestReaderTest {
         "agent_id: a\\nscope: []\\n---\\nscope: []|more than one document", "agent_id: a\\nscope: []\\n...\\n---\\n|more than one document",
         "agent_id: a\\n\\tscope: []|is not YAML", "agent_id: a: b|is not YAML", "agent_id: a\\nscope: [|is not YAML", "- a|is a list where", "just text|is the text",
         "agent_id: a\\nscope:\\n- CONSUMES FILE:/a\\n  CONSUMES FILE:/b|goes on over several lines", "agent_id: >-\\n  a\\nscope: []|several lines",
-        "? [a]\\n: b|", "? {a: b}\\n: c|", "42|is the number 42", "null|is empty"})
+        "? [a]\\n: b|a key is a list", "? {a: b}\\n: c|a key is a mapping", "42|is the number 42", "null|is empty"})
     void yaml_hostileOrBroken_isRefused(String text, String message) {
         ManifestException e = refusedYaml(text.replace("\\n", "\n").replace("\\t", "\t"));
         assertThat(e).hasMessageContaining(message == null ? "klock.yaml" : message);

@@ -601,15 +601,15 @@ public final class Backups implements Closeable {
         }
         boolean tree = false;
         synchronized (e) {
-            if (e.users > 0) {
+            if (e.users > 1) {
                 e.users--;
-            }
-            if (e.users > 0) {
                 meet(e, fd);
             } else {
                 if (fd < 0 || !leaveUnseen(e)) {
                     note(e, fd);
                 }
+                // not before: until it is known how it was left, its other names are those of something that is being changed
+                e.users = 0;
                 e.overlapped = false;
                 tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
                 e.withTree = false;
@@ -1363,10 +1363,10 @@ public final class Backups implements Closeable {
     }
 
     void left(Entry e, FileState now, long at) {
-        e.left(now, at);
         if (now.kind != FileState.ABSENT) {
             known.leftSo(now);
         }
+        e.left(now, at);
     }
 
     private void record(Entry e, int role, FileState state, long contentAt) throws IOException {

@@ -33,6 +33,7 @@ final class FileState {
      * File times advance with the kernel's tick (4 ms, 10 ms on some kernels): a change within one tick of the look leaves times as they
      * were, so equal times prove nothing when the look came this soon after the last change ("racily clean").
      */
+    private static final long SHORTLY_NS = 10_000_000_000L;
     private static final long RACY_NS = 20_000_000L;
 
     private static final int SHA = 1;
@@ -186,6 +187,12 @@ final class FileState {
     /** Same object, and nothing has changed it as far as its times can tell. */
     boolean sameStat(FileState o) {
         return sameInode(o) && size == o.size && mtime == o.mtime && ctime == o.ctime && mode == o.mode;
+    }
+
+    /** Whether this is what became of the same file shortly after {@code o}; what a clock that was set back says is no proof. */
+    boolean isShortlyAfter(FileState o) {
+        long since = ctime == o.ctime ? taken - o.taken : ctime - o.ctime;
+        return since > 0 && since < SHORTLY_NS;
     }
 
     /** Whether equal times do not prove that the file is as it was when this state was taken. */

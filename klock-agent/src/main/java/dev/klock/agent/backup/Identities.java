@@ -76,9 +76,17 @@ final class Identities {
         }
     }
 
-    /** The session has just left a file so, under whatever name. */
+    /** The session has just left a file so, under whatever name; unless another thread has seen it later, and was faster to say so. */
     void leftSo(FileState state) {
-        known.put(state.ino, state);
+        while (true) {
+            FileState other = known.get(state.ino);
+            if (other != null && other.isShortlyAfter(state)) {
+                return;
+            }
+            if (other == null ? known.putIfAbsent(state.ino, state) == null : known.replace(state.ino, other, state)) {
+                return;
+            }
+        }
     }
 
     // --- names that lead elsewhere

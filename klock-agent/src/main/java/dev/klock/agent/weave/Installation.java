@@ -10,7 +10,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Weaves the running JVM and proves it: every row of the table must have matched a method, and the bytes that the JVM was given last,
@@ -22,7 +21,7 @@ public final class Installation {
     private final Instrumentation instrumentation;
     private final Weaver weaver;
     /** Classes that the program may begin without. */
-    private final List<String> later = new CopyOnWriteArrayList<>();
+    private final Set<String> later = new HashSet<>();
     private int classes;
 
     private Installation(HookTable table, Instrumentation instrumentation, Weaver weaver) {
@@ -33,8 +32,9 @@ public final class Installation {
 
     /**
      * Weaves the classes of {@code table}, before the program begins: a class that is loaded near the end of a thread's stack comes in as it
-     * is, since the JVM cannot call any transformer there. A lazy one is woven when it is loaded, at the latest by {@link #finish}, and told
-     * to {@code losses} if that cannot be done. Classes of modules that are not in the boot layer have nothing to guard and are left out. What was woven before comes from {@code cache} (null if there is none), and what was not is left there: proven all the same.
+     * is, since the JVM cannot call any transformer there. A lazy one is woven when it is loaded, and told to {@code losses} if that cannot be
+     * done ({@link #unwoven}). Classes of modules that are not in the boot layer have nothing to guard and are left out. What was woven before
+     * comes from {@code cache} (null if there is none), and what was not is left there: proven all the same.
      */
     public static Installation install(Instrumentation instrumentation, HookTable table, Losses losses, UserCache cache) {
         KeptClasses kept = KeptClasses.of(cache, table);
@@ -142,38 +142,18 @@ public final class Installation {
     }
 
     /**
-     * Loads, and so weaves, the classes that the program could begin without. One that has come in before this without its hooks is told to
-     * {@code losses}, and gets them now. To be called soon after the start, on a thread of klock's own; later calls do nothing.
+     * One line on a lazy class that is loaded by now and has no hooks, null if there is none: where a thread's stack ends, or no memory is left,
+     * the JVM cannot call the weaver. Goes through all classes that are loaded.
      */
-    public void finish(Losses losses) {
-        for (int i = 0; i < later.size(); i++) {
-            Class<?> type = load(later.get(i));
-            if (type != null && !weaver.areWoven(type.getName())) {
-                try {
-                    instrumentation.retransformClasses(type);
-                } catch (UnmodifiableClassException | LinkageError | InternalError refused) {
-                    // it is without hooks, as is said below
-                }
-                losses.lost(unwoven(type));
-            }
-        }
-        later.clear();
-    }
-
-    /** What {@link #finish} would tell of the classes that are loaded by now, for a program that ends before it; null if nothing. */
     public String unwoven() {
-        Class<?>[] loaded = later.isEmpty() ? new Class<?>[0] : instrumentation.getAllLoadedClasses();
+        Class<?>[] loaded = instrumentation.getAllLoadedClasses();
         for (int i = 0; i < loaded.length; i++) {
             Class<?> type = loaded[i];
             if (!type.isArray() && Weaver.isOfTheJdk(type.getClassLoader()) && later.contains(type.getName()) && !weaver.areWoven(type.getName())) {
-                return unwoven(type);
+                return type.getName().concat(" was loaded where no stack or memory was left to put its hooks in");
             }
         }
         return null;
-    }
-
-    private static String unwoven(Class<?> type) {
-        return type.getName().concat(" was loaded where no stack was left to put its hooks in");
     }
 
     /** Loads a class of the JDK that need not be there, without initialising it; null if it is not there. */

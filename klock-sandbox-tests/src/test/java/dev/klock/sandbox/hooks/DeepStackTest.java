@@ -67,7 +67,7 @@ class DeepStackTest {
         for (String then : new String[] {"end", "wait"}) {
             Outcome outcome = deep(jdk, "", workspace, "load", "java.util.prefs.FileSystemPreferences", then).run();
             assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(1);
-            assertThat(outcome.err()).contains("a hook is lost: java.util.prefs.FileSystemPreferences was loaded where no stack was left to put its hooks in");
+            assertThat(outcome.err()).contains("a hook is lost: java.util.prefs.FileSystemPreferences was loaded where no stack or memory was left to put its hooks in");
         }
     }
 
