@@ -62,9 +62,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** What the JVM ends with when a lease is lost. */
     static final int EXIT_LEASE_LOST = 109;
 
-    /** On stderr a denial is named as the program sees it. */
     /** So many ticks lie between two looks at the classes that are loaded, each of which takes a few ms in a large program. */
     private static final int TICKS_A_LOOK = 25;
+    /** On stderr a denial is named as the program sees it. */
     private static final String ERROR = "dev.klock.ScopeViolationError: ";
     /** Declared lines that a denial names. */
     private static final int NEAREST = 3;
