@@ -37,8 +37,15 @@ public record KernelOptions(
     public static final Set<String> SCHEMES =
             Set.of("FILE", "URL", "PROCESS", "DB", "ENV", "NATIVE", "SYMBOL", "API_ENDPOINT", "CONFIG_KEY");
 
-    /** @throws IllegalArgumentException for an unknown scheme, and for a number out of its range */
+    /** @throws IllegalArgumentException for an unknown scheme, a number out of its range, and what is missing */
     public KernelOptions {
+        if (kernelId == null || kernelId.isEmpty() || policy == null) {
+            throw new IllegalArgumentException("a kernel needs an id and a policy; the policy that refuses nothing answers null");
+        }
+        if (leasesPerSession < 1 || submitsPerWindow < 1 || quotaWindowMs < 1) {
+            throw new IllegalArgumentException("a quota must be at least 1, and its window 1 ms, not " + leasesPerSession + " leases, " + submitsPerWindow
+                    + " manifests in " + quotaWindowMs + " ms; Integer.MAX_VALUE is for none");
+        }
         HashSet<String> known = new HashSet<>();
         for (String scheme : schemes) {
             String canonical = Resource.canonicalScheme(scheme);

@@ -78,7 +78,11 @@ final class Session extends Timed implements Comparable<Session> {
         if (c == 0) {
             c = key.agentId().compareTo(other.key.agentId());
         }
-        return c == 0 ? key.sessionId().compareTo(other.key.sessionId()) : c;
+        if (c == 0) {
+            c = key.sessionId().compareTo(other.key.sessionId());
+        }
+        // only for lists of several namespaces: those in one wait for nobody in another (K7-10)
+        return c == 0 ? key.namespace().compareTo(other.key.namespace()) : c;
     }
 
     LifeCycle state() {

@@ -5,6 +5,7 @@ import dev.klock.KlockException;
 import dev.klock.KlockSession;
 import dev.klock.ScopeViolationError;
 import dev.klock.embedded.EmbeddedKernel;
+import dev.klock.kernel.GlobalScopePolicy;
 import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Limits;
 import dev.klock.kernel.SessionKey;
@@ -60,7 +61,17 @@ public final class LocalSessions implements Klock.Provider {
 
     /** With a kernel of its own; {@link Klock} makes one for the JVM. */
     public LocalSessions() {
-        kernel = new EmbeddedKernel(KernelOptions.standard(), System.currentTimeMillis(), null);
+        kernel = new EmbeddedKernel(options(), System.currentTimeMillis(), null);
+    }
+
+    /** What a manifest may not declare is not granted later either: no writing on all of the home directory (C18). */
+    private static KernelOptions options() {
+        KernelOptions options = KernelOptions.standard();
+        String home = System.getProperty("user.home");
+        if (home == null || !home.startsWith("/")) {
+            return options;
+        }
+        return options.withPolicy(new GlobalScopePolicy(1, List.of(Resource.parse("FILE", home).path())));
     }
 
     @Override

@@ -273,6 +273,9 @@ final class ResourceSyntax {
         if (path.charAt(0) == ' ') {
             throw new ResourceSyntaxException(whole + " has a space after the colon", "take it out");
         }
+        if (path.startsWith("${")) {
+            throw new ResourceSyntaxException(whole + " begins with a variable, which only a manifest has", "write the path that it stands for");
+        }
         String tidy = canonicalFile("/" + path);
         throw new ResourceSyntaxException(whole + " is relative", "write an absolute path, such as " + scheme + ":${workspace}"
                 + (tidy.equals("/") ? "" : escape(shorten(tidy))));

@@ -113,9 +113,24 @@ class ValuesTest {
     }
 
     @Test
+    @Tag("K7-11")
+    void options_thatNoKernelCanWorkWith_areRefusedAtOnce() {
+        KernelOptions standard = KernelOptions.standard();
+        assertThatThrownBy(() -> standard.withQuota(-1, 1, 1)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("not -1 leases");
+        assertThatThrownBy(() -> standard.withQuota(1, 0, 1)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("0 manifests");
+        assertThatThrownBy(() -> standard.withQuota(1, 1, 0)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("0 ms");
+        assertThatThrownBy(() -> standard.withPolicy(null)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("policy");
+        assertThatThrownBy(() -> standard.withKernelId(null)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("id");
+        assertThat(standard.withQuota(1, 1, 1).leasesPerSession()).isEqualTo(1);
+    }
+
+    @Test
     void backoff_atItsBounds_isTakenAndBeyondRefused() {
         assertThat(new Backoff(5, 5, 0).delayMs(3, 0.99)).isEqualTo(5);
         assertThatThrownBy(() -> new Backoff(0, 5, 0)).hasMessageContaining("0 < base");
+        assertThatThrownBy(() -> new Backoff(1, Long.MAX_VALUE, 0)).hasMessageContaining("0 < base");
+        assertThatThrownBy(() -> new Backoff(1, 5, Long.MAX_VALUE)).hasMessageContaining("0 < base");
+        assertThat(new Backoff(1, Long.MAX_VALUE / 2, Long.MAX_VALUE / 2).delayMs(100, 0.999999999999)).isPositive();
         assertThatThrownBy(() -> new Backoff(5, 4, 0)).hasMessageContaining("base <= cap");
         assertThatThrownBy(() -> new Backoff(5, 5, -1)).hasMessageContaining("jitter");
     }

@@ -63,6 +63,18 @@ class LocalSessionsTest {
     }
 
     @Test
+    @Tag("C18")
+    @Tag("K1-18")
+    void acquire_ofTheWholeHome_isRefusedAsAManifestThatDeclaresItIs() throws Exception {
+        String home = Path.of(System.getProperty("user.home")).toString();
+        try (KlockSession s = sessions.open(manifest("a", "s"), Duration.ZERO)) {
+            assertThat(s.acquire(Duration.ZERO, "MUTATES FILE:" + home + "/**").isGranted()).isFalse();
+            assertThat(s.acquire(Duration.ZERO, "CONSUMES FILE:" + home + "/**").isGranted()).isTrue();
+            assertThat(s.acquire(Duration.ZERO, "MUTATES FILE:" + home + "/project/**").isGranted()).isTrue();
+        }
+    }
+
+    @Test
     void open_ofMoreIdsThanAreRemembered_forgetsTheOldest() throws Exception {
         for (int i = 0; i < LocalSessions.MAX_IDS + 10; i++) {
             open("a", "s" + i);

@@ -80,6 +80,7 @@ class ResourceTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"FILE:src/a|relative|FILE:${workspace}/src/a", "FILE:./a|relative|FILE:${workspace}/a",
         "FILE:../a|relative|FILE:${workspace}/a", "FILE:**/.env|relative|${workspace}", "FILE:*|relative|${workspace}", "FILE:~/x|~|${user.home}/x",
+        "FILE:${workspace}/x|variable, which only a manifest has|the path that it stands for",
         "FILE:$HOME/x|shell variable|${env:NAME}", "FILE: /w/x|space|take it out", "PROCESS:bin/git|relative|absolute",
         "PROCESS:git|without its directory|/usr/bin/git",
         "NATIVE:libz.so|neither|NATIVE:ffm", "NATIVE:java.|neither|NATIVE:ffm", "NATIVE:java..io|neither|NATIVE:ffm", "NATIVE:java.1o|neither|NATIVE:ffm",
