@@ -409,7 +409,7 @@ public final class Kernel {
             emit(out, Event.Kind.CONTENTION_DETECTED, s, List.of(), 0, out.conflicts, null);
         }
         if (verdict == Verdict.GRANTED) {
-            out.leases = grant(s, claims(s, triples, null), ttlMs, c.reserve(), 0, out);
+            out.leases = grant(s, triples, claims(s, triples, null), ttlMs, c.reserve(), 0, out);
         } else if (verdict == Verdict.WAIT) {
             enqueue(s, c, ttlMs, out);
         } else if (verdict == Verdict.PAUSED) {
@@ -473,7 +473,7 @@ public final class Kernel {
             out.refuse(Refusal.Code.ROLLING_BACK, s.key + " has a rollback to finish");
             return true;
         }
-        if (triples.size() > options.leasesPerSession() - s.leases) {
+        if (triples.size() > options.leasesPerSession() - s.leases - s.unleased.size()) {
             out.refuse(Refusal.Code.QUOTA, "more than " + options.leasesPerSession() + " leases of one session");
             return true;
         }
@@ -601,6 +601,7 @@ public final class Kernel {
         List<Lease> done;
         if (c.leases() == null) {
             done = releaseAll(s);
+            s.forgetUnleased();
         } else if (c.leases().length == 1) {
             Claim claim = own(s, c.leases()[0], out);
             done = claim == null ? List.of() : Collections.singletonList(releaseOne(claim));
@@ -1008,7 +1009,7 @@ public final class Kernel {
             for (Claim claim : r.claims) {
                 claim.request = null;
             }
-            grant(s, r.claims, r.ttlMs, r.reserve, r.number, out);
+            grant(s, r.triples, r.claims, r.ttlMs, r.reserve, r.number, out);
         }
     }
 
@@ -1065,7 +1066,8 @@ public final class Kernel {
         return n == claims.length ? claims : Arrays.copyOf(claims, n);
     }
 
-    private List<Lease> grant(Session s, Claim[] claims, long ttlMs, boolean reserve, long request, Outcome out) {
+    private List<Lease> grant(
+            Session s, List<Triple> triples, Claim[] claims, long ttlMs, boolean reserve, long request, Outcome out) {
         LeaseState state = reserve ? LeaseState.PENDING : LeaseState.ACTIVE;
         Lease[] granted = new Lease[claims.length];
         for (int i = 0; i < claims.length; i++) {
@@ -1082,6 +1084,11 @@ public final class Kernel {
         }
         if (reserve) {
             s.pending += claims.length;
+        }
+        for (int i = 0; claims.length < triples.size() && i < triples.size(); i++) {
+            if (!takesLease(triples.get(i))) {
+                s.addUnleased(triples.get(i));
+            }
         }
         List<Lease> list = Arrays.asList(granted);
         emit(out, Event.Kind.LEASE_GRANTED, s, list, request, List.of(), null);
@@ -1225,8 +1232,9 @@ public final class Kernel {
 
     /** DIE, and a wait that ran out: everything goes (C43), and the session may try again with the same timestamp (K4-7, C5). */
     private void fail(Session s, String reason, Outcome out) {
-        if (s.held() > 0) {
+        if (s.held() > 0 || !s.unleased.isEmpty()) {
             s.taken = declared(s);
+            s.forgetUnleased();
         }
         dropAll(s, out);
         if (s.retries) {
@@ -1237,13 +1245,19 @@ public final class Kernel {
         }
     }
 
+    /** All triples under which it may act, so that a restarted session gets the same leases and the same cover (K8-1, C6, C34). */
     private List<Triple> declared(Session s) {
-        ArrayList<Triple> list = new ArrayList<>(s.leases);
+        ArrayList<Triple> list = new ArrayList<>(s.leases + s.unleased.size());
         for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             if (claim.state != LeaseState.LOCK_DELAY && !isRollingBack(claim)) {
-                list.add(claim.triple);
+                if (claim.merged == null) {
+                    list.add(claim.triple);
+                } else {
+                    Collections.addAll(list, claim.merged);
+                }
             }
         }
+        list.addAll(s.unleased.values());
         return list;
     }
 
@@ -1355,6 +1369,9 @@ public final class Kernel {
             throw new IllegalStateException(s.key + " cannot go from " + from + " to " + to);
         }
         s.state(to);
+        if (to.isTerminal() || to == LifeCycle.PLANNING) {
+            s.forgetUnleased();
+        }
         if ((to == LifeCycle.PAUSED || to.isTerminal()) && from != LifeCycle.PAUSED) {
             s.phase = from;
         }

@@ -1,6 +1,9 @@
 package dev.klock.kernel;
 
+import dev.klock.resource.Resource;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** What the kernel knows of a session. Due when it may be forgotten. */
 final class Session extends Timed implements Comparable<Session> {
@@ -42,6 +45,8 @@ final class Session extends Timed implements Comparable<Session> {
     boolean lostWhilePaused;
     /** What it last asked for. */
     List<Triple> interest = List.of();
+    /** What it was granted and that takes no lease (C48), by resource, as it is PROVIDES always; until it has given everything back. */
+    Map<Resource, Triple> unleased = Map.of();
     /** What the last DIE took from it, until it is granted something (C43). */
     List<Triple> taken = List.of();
     /** What it was at when it was last paused or ended (C8). */
@@ -100,6 +105,23 @@ final class Session extends Timed implements Comparable<Session> {
         deaths = before.deaths;
         waitsRunOut = before.waitsRunOut;
         expiries = before.expiries;
+    }
+
+    void addUnleased(Triple t) {
+        if (unleased.isEmpty()) {
+            unleased = new LinkedHashMap<>();
+        }
+        unleased.put(t.object(), t);
+        if (unleased.size() > Limits.MAX_TRIPLES) {
+            // no manifest and no digest could name more
+            unleased.remove(unleased.keySet().iterator().next());
+        }
+    }
+
+    void forgetUnleased() {
+        if (!unleased.isEmpty()) {
+            unleased = Map.of();
+        }
     }
 
     void add(Claim lease, Roll roll) {

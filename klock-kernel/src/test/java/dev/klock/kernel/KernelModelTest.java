@@ -100,6 +100,7 @@ class KernelModelTest {
                 Set<String> expected = naive.seen();
                 assertThat(seen()).as(() -> String.join("\n", trace)).isEqualTo(expected);
                 naive.checkInvariants();
+                checkBlockers();
                 reviveOne();
             }
         }
@@ -230,6 +231,16 @@ class KernelModelTest {
                     assertThat(out.priorityMs()).isEqualTo(s.priority);
                     naive.register(key.toString(), s.priority, s.rollsBack, s.retries);
                 }
+            }
+        }
+
+        /** What a waiting manifest is said to meet is in its way, with the one of its predicates that is (K7-14, K2-11). */
+        private void checkBlockers() {
+            for (SessionKey key : kernel.queue()) {
+                assertThat(kernel.blockers(key)).as(() -> String.join("\n", trace)).isNotEmpty().allSatisfy(c -> {
+                    assertThat(c.type()).as(c.toString()).isNotNull();
+                    assertThat(NaiveKernel.conflict(c.heldPredicate(), c.asked().predicate())).as(c.toString()).isTrue();
+                });
             }
         }
 
