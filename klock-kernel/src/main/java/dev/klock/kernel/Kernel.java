@@ -399,9 +399,12 @@ public final class Kernel {
         }
         countSubmit(s);
         s.interest = triples;
-        move(s, LifeCycle.ACQUIRING, null, out);
-        if (verdict == Verdict.WAIT && c.waitMs() == 0) {
+        s.turnedAway = verdict == Verdict.WAIT && c.waitMs() == 0;
+        if (s.turnedAway) {
+            // it does not stop for this: it goes on under what it holds (C5), and is what it was
             verdict = Verdict.PAUSED;
+        } else {
+            move(s, LifeCycle.ACQUIRING, null, out);
         }
         out.verdict = verdict;
         if (!out.conflicts.isEmpty()) {
@@ -415,7 +418,7 @@ public final class Kernel {
         } else if (verdict == Verdict.PAUSED) {
             out.queuePosition = 0;
             out.retryAfterMs = retryAfter(out.conflicts);
-            move(s, LifeCycle.PAUSED, "would have to wait and cannot", out);
+            becomeStale(s);
         } else {
             out.retryAfterMs = retryAfter(out.conflicts);
             s.deaths++;
@@ -771,6 +774,9 @@ public final class Kernel {
         }
         if (s.state() == LifeCycle.EXECUTING) {
             move(s, LifeCycle.VERIFYING, null, out);
+        } else if (s.state() == LifeCycle.ACQUIRING && s.held() == 0) {
+            // resumed, and needs nothing any more
+            move(s, LifeCycle.PLANNING, null, out);
         }
         if (!s.state().mayBecome(LifeCycle.COMPLETED)) {
             out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is " + s.state() + " and cannot be COMPLETED");
@@ -781,6 +787,7 @@ public final class Kernel {
         if (!done.isEmpty()) {
             emit(out, Event.Kind.LEASE_FREED, s, done, 0, List.of(), null);
         }
+        s.turnedAway = false;
         move(s, LifeCycle.COMPLETED, null, out);
     }
 
@@ -1142,13 +1149,13 @@ public final class Kernel {
         if (s.state() == LifeCycle.EXECUTING) {
             return;
         }
-        boolean paused = s.pausedSinceMs != Session.NOT_PAUSED;
         move(s, LifeCycle.EXECUTING, null, out);
-        if (paused) {
+        s.paused = false;
+        if (s.stale) {
             List<Change> news = changes.since(s, nowMs);
             addProviders(s, news);
+            s.stale = false;
             stale--;
-            s.pausedSinceMs = Session.NOT_PAUSED;
             if (out.session == s) {
                 out.changes = news;
             }
@@ -1303,7 +1310,7 @@ public final class Kernel {
 
     /** A session that has lost its last lease is dead until it registers again: whatever it does now, it does without a lease. */
     private void afterLoss(Session s, String reason, Outcome out) {
-        s.lostWhilePaused = s.pausedSinceMs != Session.NOT_PAUSED;
+        s.lostWhilePaused = s.paused;
         if (s.state().isTerminal()) {
             return;
         }
@@ -1375,19 +1382,34 @@ public final class Kernel {
         if ((to == LifeCycle.PAUSED || to.isTerminal()) && from != LifeCycle.PAUSED) {
             s.phase = from;
         }
-        if (to == LifeCycle.PAUSED && s.pausedSinceMs == Session.NOT_PAUSED) {
-            s.pausedSinceMs = nowMs;
-            s.lostWhilePaused = false;
-            s.pausedAtChange = changes.total();
-            stale++;
-        } else if ((to.isTerminal() || to == LifeCycle.PLANNING) && s.pausedSinceMs != Session.NOT_PAUSED) {
-            s.pausedSinceMs = Session.NOT_PAUSED;
-            s.lostWhilePaused = false;
-            stale--;
+        if (to == LifeCycle.PAUSED) {
+            becomeStale(s);
+            if (!s.paused) {
+                s.paused = true;
+                s.lostWhilePaused = false;
+            }
+        } else if (to.isTerminal() || to == LifeCycle.PLANNING) {
+            if (s.stale) {
+                s.stale = false;
+                stale--;
+            }
+            if (s.paused) {
+                s.paused = false;
+                s.lostWhilePaused = false;
+            }
         }
         out.add(new Event(Event.Kind.STATE_CHANGED, s.key, nowMs, List.of(), 0, List.of(), from, to, List.of(), s.priorityMs, reason));
         if (to.isTerminal() && s.leases == 0) {
             ended(s);
+        }
+    }
+
+    /** From now on it has to be told what changes (K5-11). */
+    private void becomeStale(Session s) {
+        if (!s.stale) {
+            s.stale = true;
+            s.staleFromChange = changes.total();
+            stale++;
         }
     }
 
@@ -1424,7 +1446,7 @@ public final class Kernel {
             lastUsed = 0;
         }
         roll.remove(s);
-        if (s.pausedSinceMs != Session.NOT_PAUSED) {
+        if (s.stale) {
             stale--;
         }
         if (--s.space.sessions == 0) {
@@ -1694,7 +1716,7 @@ public final class Kernel {
         LifeCycle phase = s.state() == LifeCycle.PAUSED || s.state().isTerminal() ? s.phase : s.state();
         LinkedHashSet<Triple> pending = new LinkedHashSet<>(declared(s));
         pending.addAll(s.taken);
-        if (phase == LifeCycle.ACQUIRING) {
+        if (phase == LifeCycle.ACQUIRING || s.turnedAway) {
             pending.addAll(s.interest);
         }
         TreeSet<Session> inTheWay = new TreeSet<>();

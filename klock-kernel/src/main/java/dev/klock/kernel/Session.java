@@ -7,8 +7,6 @@ import java.util.Map;
 
 /** What the kernel knows of a session. Due when it may be forgotten. */
 final class Session extends Timed implements Comparable<Session> {
-    static final long NOT_PAUSED = -1;
-
     final SessionKey key;
     final LeaseIndex.Space space;
     /** The first timestamp; it never changes (K3-7, C13). */
@@ -37,12 +35,16 @@ final class Session extends Timed implements Comparable<Session> {
     /** Of its leases, those that are over and only block (C46). */
     int delayed;
 
-    /** Since when its view of the world may be stale (K5-11); NOT_PAUSED while it is not. */
-    long pausedSinceMs = NOT_PAUSED;
+    /** Whether its view of the world may be stale (K5-11): it was paused or told that it would have to wait, and has not gone on since. */
+    boolean stale;
     /** The number of the first change it has not been told about. */
-    long pausedAtChange;
+    long staleFromChange;
+    /** Whether it was paused and has not gone on since. */
+    boolean paused;
     /** Whether a lease was lost since. */
     boolean lostWhilePaused;
+    /** Whether it was told that what it last asked for would have to wait, and cannot (C4). */
+    boolean turnedAway;
     /** What it last asked for. */
     List<Triple> interest = List.of();
     /** What it was granted and that takes no lease (C48), by resource, as it is PROVIDES always; until it has given everything back. */

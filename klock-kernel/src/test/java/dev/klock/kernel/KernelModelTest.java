@@ -200,6 +200,10 @@ class KernelModelTest {
                 trace.add(now + " " + name + " resume");
                 carriedOut = naive.resume(name);
                 out = kernel.apply(new Command.Resume(key), now);
+            } else if (random.nextInt(3) == 0) {
+                trace.add(now + " " + name + " completes");
+                carriedOut = naive.complete(name);
+                out = kernel.apply(new Command.Complete(key), now);
             } else {
                 trace.add(now + " time");
                 carriedOut = true;
