@@ -67,7 +67,8 @@ public interface KlockSession extends AutoCloseable {
      * Asks for more leases, all or none (K2-5). DIE takes all that the session holds, the manifest's leases, too (C43): {@link #retry} asks
      * for those again.
      *
-     * @param wait how long to wait for those who are younger, at most an hour; zero for not at all
+     * @param wait how long to wait for those who are younger, at most an hour; zero for not at all: PAUSED then, and the session goes on
+     *     under what it holds
      * @param intents in the short form of a manifest: {@code MUTATES FILE:/w/a}
      * @throws InterruptedException as for {@link #retry}
      */

@@ -30,9 +30,9 @@ final class Changes {
         spaces[at] = space;
     }
 
-    /** What others may have changed of what {@code s} asked for or holds, since it was paused. */
+    /** What others may have changed of what {@code s} asked for or holds, since its view may be stale. */
     List<Change> since(Session s, long nowMs) {
-        if (total - s.pausedAtChange > Limits.MAX_CHANGES) {
+        if (total - s.staleFromChange > Limits.MAX_CHANGES) {
             ArrayList<Change> anything = new ArrayList<>(s.interest.size());
             for (Triple t : s.interest) {
                 anything.add(new Change(null, Predicate.MUTATES, t.object(), nowMs));
@@ -40,7 +40,7 @@ final class Changes {
             return anything;
         }
         ArrayList<Change> news = new ArrayList<>();
-        for (long i = s.pausedAtChange; i < total; i++) {
+        for (long i = s.staleFromChange; i < total; i++) {
             int at = (int) (i % ring.length);
             if (spaces[at] == s.space && !ring[at].by().equals(s.key) && touches(s, ring[at].resource())) {
                 news.add(ring[at]);

@@ -1,6 +1,7 @@
 package dev.klock.kernel;
 
 import dev.klock.resource.Resource;
+import java.util.Arrays;
 
 /**
  * A predicate on a resource that stands in the way of others: a live lease, or, while {@link #request} is set, a triple of a waiting
@@ -9,8 +10,10 @@ import dev.klock.resource.Resource;
 final class Claim extends Timed {
     final Session session;
     Predicate predicate;
-    /** The triple as declared. */
-    final Triple triple;
+    /** The triple as declared; of several on its resource, the severest. */
+    Triple triple;
+    /** All that its manifest declares on its resource, each predicate once, in that order; {@code null} if {@link #triple} is all. */
+    Triple[] merged;
     /** The waiting manifest; {@code null} once it is a lease. */
     Request request;
     /** The fencing token; 0 while waiting. */
@@ -37,6 +40,21 @@ final class Claim extends Timed {
         this.session = session;
         this.triple = triple;
         this.predicate = triple.predicate();
+    }
+
+    /** Another triple of its manifest on the same resource: severity decides the lease, but what was declared is more (K1-16, C34). */
+    void merge(Triple other) {
+        Triple[] known = merged == null ? new Triple[] {triple} : merged;
+        for (Triple t : known) {
+            if (t.predicate() == other.predicate()) {
+                return;
+            }
+        }
+        merged = Arrays.copyOf(known, known.length + 1);
+        merged[known.length] = other;
+        if (ConflictMatrix.severest(triple.predicate(), other.predicate()) != triple.predicate()) {
+            triple = other;
+        }
     }
 
     Resource resource() {

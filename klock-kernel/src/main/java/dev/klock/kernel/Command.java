@@ -41,7 +41,8 @@ public sealed interface Command {
      * (C20).
      *
      * @param ttlMs how long the leases last without a heartbeat; 0 for the default; more than the cap is cut (C28)
-     * @param waitMs how long to wait at most; 0: cannot wait, the verdict is PAUSED instead of WAIT (C4)
+     * @param waitMs how long to wait at most; 0: cannot wait, the verdict is PAUSED instead of WAIT (C4), the
+     *     session stays what it is, and its leases stay
      * @param reserve whether leases start PENDING, to be confirmed once the pre-images are safe (C50)
      */
     record Submit(SessionKey session, List<Triple> triples, long ttlMs, long waitMs, boolean reserve) implements Command {

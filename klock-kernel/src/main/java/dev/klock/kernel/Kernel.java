@@ -399,9 +399,12 @@ public final class Kernel {
         }
         countSubmit(s);
         s.interest = triples;
-        move(s, LifeCycle.ACQUIRING, null, out);
-        if (verdict == Verdict.WAIT && c.waitMs() == 0) {
+        s.turnedAway = verdict == Verdict.WAIT && c.waitMs() == 0;
+        if (s.turnedAway) {
+            // it does not stop for this: it goes on under what it holds (C5), and is what it was
             verdict = Verdict.PAUSED;
+        } else {
+            move(s, LifeCycle.ACQUIRING, null, out);
         }
         out.verdict = verdict;
         if (!out.conflicts.isEmpty()) {
@@ -409,13 +412,13 @@ public final class Kernel {
             emit(out, Event.Kind.CONTENTION_DETECTED, s, List.of(), 0, out.conflicts, null);
         }
         if (verdict == Verdict.GRANTED) {
-            out.leases = grant(s, claims(s, triples, null), ttlMs, c.reserve(), 0, out);
+            out.leases = grant(s, triples, claims(s, triples, null), ttlMs, c.reserve(), 0, out);
         } else if (verdict == Verdict.WAIT) {
             enqueue(s, c, ttlMs, out);
         } else if (verdict == Verdict.PAUSED) {
             out.queuePosition = 0;
             out.retryAfterMs = retryAfter(out.conflicts);
-            move(s, LifeCycle.PAUSED, "would have to wait and cannot", out);
+            becomeStale(s);
         } else {
             out.retryAfterMs = retryAfter(out.conflicts);
             s.deaths++;
@@ -473,7 +476,7 @@ public final class Kernel {
             out.refuse(Refusal.Code.ROLLING_BACK, s.key + " has a rollback to finish");
             return true;
         }
-        if (triples.size() > options.leasesPerSession() - s.leases) {
+        if (triples.size() > options.leasesPerSession() - s.leases - s.unleased.size()) {
             out.refuse(Refusal.Code.QUOTA, "more than " + options.leasesPerSession() + " leases of one session");
             return true;
         }
@@ -601,6 +604,7 @@ public final class Kernel {
         List<Lease> done;
         if (c.leases() == null) {
             done = releaseAll(s);
+            s.forgetUnleased();
         } else if (c.leases().length == 1) {
             Claim claim = own(s, c.leases()[0], out);
             done = claim == null ? List.of() : Collections.singletonList(releaseOne(claim));
@@ -770,6 +774,9 @@ public final class Kernel {
         }
         if (s.state() == LifeCycle.EXECUTING) {
             move(s, LifeCycle.VERIFYING, null, out);
+        } else if (s.state() == LifeCycle.ACQUIRING && s.held() == 0) {
+            // resumed, and needs nothing any more
+            move(s, LifeCycle.PLANNING, null, out);
         }
         if (!s.state().mayBecome(LifeCycle.COMPLETED)) {
             out.refuse(Refusal.Code.ILLEGAL_TRANSITION, s.key + " is " + s.state() + " and cannot be COMPLETED");
@@ -780,6 +787,7 @@ public final class Kernel {
         if (!done.isEmpty()) {
             emit(out, Event.Kind.LEASE_FREED, s, done, 0, List.of(), null);
         }
+        s.turnedAway = false;
         move(s, LifeCycle.COMPLETED, null, out);
     }
 
@@ -1008,7 +1016,7 @@ public final class Kernel {
             for (Claim claim : r.claims) {
                 claim.request = null;
             }
-            grant(s, r.claims, r.ttlMs, r.reserve, r.number, out);
+            grant(s, r.triples, r.claims, r.ttlMs, r.reserve, r.number, out);
         }
     }
 
@@ -1065,7 +1073,8 @@ public final class Kernel {
         return n == claims.length ? claims : Arrays.copyOf(claims, n);
     }
 
-    private List<Lease> grant(Session s, Claim[] claims, long ttlMs, boolean reserve, long request, Outcome out) {
+    private List<Lease> grant(
+            Session s, List<Triple> triples, Claim[] claims, long ttlMs, boolean reserve, long request, Outcome out) {
         LeaseState state = reserve ? LeaseState.PENDING : LeaseState.ACTIVE;
         Lease[] granted = new Lease[claims.length];
         for (int i = 0; i < claims.length; i++) {
@@ -1082,6 +1091,11 @@ public final class Kernel {
         }
         if (reserve) {
             s.pending += claims.length;
+        }
+        for (int i = 0; claims.length < triples.size() && i < triples.size(); i++) {
+            if (!takesLease(triples.get(i))) {
+                s.addUnleased(triples.get(i));
+            }
         }
         List<Lease> list = Arrays.asList(granted);
         emit(out, Event.Kind.LEASE_GRANTED, s, list, request, List.of(), null);
@@ -1135,13 +1149,13 @@ public final class Kernel {
         if (s.state() == LifeCycle.EXECUTING) {
             return;
         }
-        boolean paused = s.pausedSinceMs != Session.NOT_PAUSED;
         move(s, LifeCycle.EXECUTING, null, out);
-        if (paused) {
+        s.paused = false;
+        if (s.stale) {
             List<Change> news = changes.since(s, nowMs);
             addProviders(s, news);
+            s.stale = false;
             stale--;
-            s.pausedSinceMs = Session.NOT_PAUSED;
             if (out.session == s) {
                 out.changes = news;
             }
@@ -1225,8 +1239,9 @@ public final class Kernel {
 
     /** DIE, and a wait that ran out: everything goes (C43), and the session may try again with the same timestamp (K4-7, C5). */
     private void fail(Session s, String reason, Outcome out) {
-        if (s.held() > 0) {
+        if (s.held() > 0 || !s.unleased.isEmpty()) {
             s.taken = declared(s);
+            s.forgetUnleased();
         }
         dropAll(s, out);
         if (s.retries) {
@@ -1237,13 +1252,19 @@ public final class Kernel {
         }
     }
 
+    /** All triples under which it may act, so that a restarted session gets the same leases and the same cover (K8-1, C6, C34). */
     private List<Triple> declared(Session s) {
-        ArrayList<Triple> list = new ArrayList<>(s.leases);
+        ArrayList<Triple> list = new ArrayList<>(s.leases + s.unleased.size());
         for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             if (claim.state != LeaseState.LOCK_DELAY && !isRollingBack(claim)) {
-                list.add(claim.triple);
+                if (claim.merged == null) {
+                    list.add(claim.triple);
+                } else {
+                    Collections.addAll(list, claim.merged);
+                }
             }
         }
+        list.addAll(s.unleased.values());
         return list;
     }
 
@@ -1289,7 +1310,7 @@ public final class Kernel {
 
     /** A session that has lost its last lease is dead until it registers again: whatever it does now, it does without a lease. */
     private void afterLoss(Session s, String reason, Outcome out) {
-        s.lostWhilePaused = s.pausedSinceMs != Session.NOT_PAUSED;
+        s.lostWhilePaused = s.paused;
         if (s.state().isTerminal()) {
             return;
         }
@@ -1355,22 +1376,40 @@ public final class Kernel {
             throw new IllegalStateException(s.key + " cannot go from " + from + " to " + to);
         }
         s.state(to);
+        if (to.isTerminal() || to == LifeCycle.PLANNING) {
+            s.forgetUnleased();
+        }
         if ((to == LifeCycle.PAUSED || to.isTerminal()) && from != LifeCycle.PAUSED) {
             s.phase = from;
         }
-        if (to == LifeCycle.PAUSED && s.pausedSinceMs == Session.NOT_PAUSED) {
-            s.pausedSinceMs = nowMs;
-            s.lostWhilePaused = false;
-            s.pausedAtChange = changes.total();
-            stale++;
-        } else if ((to.isTerminal() || to == LifeCycle.PLANNING) && s.pausedSinceMs != Session.NOT_PAUSED) {
-            s.pausedSinceMs = Session.NOT_PAUSED;
-            s.lostWhilePaused = false;
-            stale--;
+        if (to == LifeCycle.PAUSED) {
+            becomeStale(s);
+            if (!s.paused) {
+                s.paused = true;
+                s.lostWhilePaused = false;
+            }
+        } else if (to.isTerminal() || to == LifeCycle.PLANNING) {
+            if (s.stale) {
+                s.stale = false;
+                stale--;
+            }
+            if (s.paused) {
+                s.paused = false;
+                s.lostWhilePaused = false;
+            }
         }
         out.add(new Event(Event.Kind.STATE_CHANGED, s.key, nowMs, List.of(), 0, List.of(), from, to, List.of(), s.priorityMs, reason));
         if (to.isTerminal() && s.leases == 0) {
             ended(s);
+        }
+    }
+
+    /** From now on it has to be told what changes (K5-11). */
+    private void becomeStale(Session s) {
+        if (!s.stale) {
+            s.stale = true;
+            s.staleFromChange = changes.total();
+            stale++;
         }
     }
 
@@ -1407,7 +1446,7 @@ public final class Kernel {
             lastUsed = 0;
         }
         roll.remove(s);
-        if (s.pausedSinceMs != Session.NOT_PAUSED) {
+        if (s.stale) {
             stale--;
         }
         if (--s.space.sessions == 0) {
@@ -1677,7 +1716,7 @@ public final class Kernel {
         LifeCycle phase = s.state() == LifeCycle.PAUSED || s.state().isTerminal() ? s.phase : s.state();
         LinkedHashSet<Triple> pending = new LinkedHashSet<>(declared(s));
         pending.addAll(s.taken);
-        if (phase == LifeCycle.ACQUIRING) {
+        if (phase == LifeCycle.ACQUIRING || s.turnedAway) {
             pending.addAll(s.interest);
         }
         TreeSet<Session> inTheWay = new TreeSet<>();

@@ -698,10 +698,10 @@ final class LeaseIndex {
             // the newest is first in its list, and what a session has there without a number is of the manifest that is being placed
             Claim twin = head(node, form, Integer.numberOfTrailingZeros(hits));
             if (twin.session == claim.session && twin.number == 0) {
-                Predicate severest = ConflictMatrix.severest(twin.predicate, claim.predicate);
-                if (severest != twin.predicate) {
+                twin.merge(claim.triple);
+                if (twin.triple.predicate() != twin.predicate) {
                     unlink(twin, form);
-                    twin.predicate = severest;
+                    twin.predicate = twin.triple.predicate();
                     link(twin, node, form);
                 }
                 return twin;

@@ -8,7 +8,7 @@ public enum LifeCycle {
     ACQUIRING,
     /** Holds leases and works. */
     EXECUTING,
-    /** Stopped by WAIT or DIE, or by an operator (K5-3, C5). */
+    /** Stopped by WAIT or DIE, or by an operator (K5-3, C5); not by a PAUSED that says only that it would have to wait (C4). */
     PAUSED,
     /** Work is done, leases are still held, results are being checked. */
     VERIFYING,

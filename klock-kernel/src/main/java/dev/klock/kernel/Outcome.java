@@ -85,7 +85,7 @@ public final class Outcome {
     }
 
     /**
-     * What may have changed while the session was paused, if it goes on with this (K5-10): first what ended meanwhile, in the order in which it
+     * What may have changed since the session was paused or told that it would have to wait, if it goes on with this (K5-10): first what ended meanwhile, in the order in which it
      * ended, then what is held still, by what it is (K2-8).
      */
     public List<Change> changes() {

@@ -1,11 +1,12 @@
 package dev.klock.kernel;
 
+import dev.klock.resource.Resource;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** What the kernel knows of a session. Due when it may be forgotten. */
 final class Session extends Timed implements Comparable<Session> {
-    static final long NOT_PAUSED = -1;
-
     final SessionKey key;
     final LeaseIndex.Space space;
     /** The first timestamp; it never changes (K3-7, C13). */
@@ -34,14 +35,20 @@ final class Session extends Timed implements Comparable<Session> {
     /** Of its leases, those that are over and only block (C46). */
     int delayed;
 
-    /** Since when its view of the world may be stale (K5-11); NOT_PAUSED while it is not. */
-    long pausedSinceMs = NOT_PAUSED;
+    /** Whether its view of the world may be stale (K5-11): it was paused or told that it would have to wait, and has not gone on since. */
+    boolean stale;
     /** The number of the first change it has not been told about. */
-    long pausedAtChange;
+    long staleFromChange;
+    /** Whether it was paused and has not gone on since. */
+    boolean paused;
     /** Whether a lease was lost since. */
     boolean lostWhilePaused;
+    /** Whether it was told that what it last asked for would have to wait, and cannot (C4). */
+    boolean turnedAway;
     /** What it last asked for. */
     List<Triple> interest = List.of();
+    /** What it was granted and that takes no lease (C48), by resource, as it is PROVIDES always; until it has given everything back. */
+    Map<Resource, Triple> unleased = Map.of();
     /** What the last DIE took from it, until it is granted something (C43). */
     List<Triple> taken = List.of();
     /** What it was at when it was last paused or ended (C8). */
@@ -104,6 +111,23 @@ final class Session extends Timed implements Comparable<Session> {
         deaths = before.deaths;
         waitsRunOut = before.waitsRunOut;
         expiries = before.expiries;
+    }
+
+    void addUnleased(Triple t) {
+        if (unleased.isEmpty()) {
+            unleased = new LinkedHashMap<>();
+        }
+        unleased.put(t.object(), t);
+        if (unleased.size() > Limits.MAX_TRIPLES) {
+            // no manifest and no digest could name more
+            unleased.remove(unleased.keySet().iterator().next());
+        }
+    }
+
+    void forgetUnleased() {
+        if (!unleased.isEmpty()) {
+            unleased = Map.of();
+        }
     }
 
     void add(Claim lease, Roll roll) {

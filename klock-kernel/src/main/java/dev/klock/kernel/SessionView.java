@@ -12,7 +12,8 @@ import java.util.List;
  * @param suspended whether an operator paused it, or it has yet to look at what changed (C4)
  * @param restarting whether its leases get the grace of a restart (C25)
  * @param leases how many leases of it block others
- * @param pending what a restarted session has to ask for: what it holds, what it asks or waits for, and what DIE has taken from it (C43)
+ * @param pending what a restarted session has to ask for, each triple as it was declared, also where one lease stands for several (K1-16) and
+ *     where none is needed (C48): what it holds, what it asks or waits for, and what DIE has taken from it (C43)
  * @param place its place in the queue, 1 for the first; 0 if it does not wait
  * @param waitsFor who is in its way, each once, oldest first; empty if it does not wait
  * @param waitUntilMs when its wait ends, kernel clock, milliseconds; 0 if it does not wait

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import dev.klock.kernel.Command;
 import dev.klock.kernel.Kernel;
 import dev.klock.kernel.KernelOptions;
+import dev.klock.kernel.Lease;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Outcome;
 import dev.klock.kernel.Predicate;
@@ -19,7 +20,10 @@ import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -99,6 +103,64 @@ class StateDigestTest {
         assertThat(other.state(junior)).as("looks at what changed first").isEqualTo(LifeCycle.PAUSED);
         other.apply(new Command.Resume(junior), NOW + 10_000);
         assertThat(other.apply(Command.Submit.of(junior, back.digest().backlog()), NOW + 10_000).verdict()).isEqualTo(Verdict.GRANTED);
+    }
+
+    /** Each order of two or three predicates on one resource, and the start of a program. */
+    @Test
+    @Tag("K8-1")
+    @Tag("K5-9")
+    @Tag("K1-16")
+    void restart_afterSeveralTriplesOnOneResource_getsTheSameLeaseAndDeclaresTheSame() {
+        Triple git = Triple.of(Predicate.PROVIDES, Resource.parse("PROCESS:/usr/bin/git"));
+        for (Predicate first : Predicate.values()) {
+            for (Predicate second : Predicate.values()) {
+                for (Predicate third : Predicate.values()) {
+                    List<Triple> manifest = new ArrayList<>();
+                    for (Predicate p : EnumSet.of(first, second, third)) {
+                        manifest.add(Triple.of(p, Resource.parse("FILE:/q")));
+                    }
+                    manifest.sort(Comparator.comparing(t -> t.predicate() == first ? 0 : t.predicate() == second ? 1 : 2));
+                    manifest.add(git);
+                    Kernel before = new Kernel(KernelOptions.standard(), NOW);
+                    SessionKey elder = SessionKey.of("elder", "e");
+                    before.apply(Command.Register.of(elder, 1), NOW);
+                    before.apply(new Command.Register(junior, 2, true, 0, false, false, true), NOW);
+                    before.apply(Command.Submit.of(elder, List.of(Triple.of(Predicate.MUTATES, Resource.parse("FILE:/x")))), NOW);
+                    Outcome granted = before.apply(Command.Submit.of(junior, manifest), NOW);
+                    assertThat(granted.leases()).hasSize(1);
+                    assertThat(before.session(junior).pending()).as("while it works").isEqualTo(manifest);
+                    before.apply(new Command.Pause(junior), NOW);
+                    assertThat(before.session(junior).pending()).as("while it is paused").isEqualTo(manifest);
+                    before.apply(new Command.Resume(junior), NOW);
+                    Triple more = Triple.of(Predicate.MUTATES, Resource.parse("FILE:/x"));
+                    assertThat(before.apply(Command.Submit.of(junior, List.of(more)), NOW).verdict()).isEqualTo(Verdict.DIE);
+                    byte[] kept = DigestFormat.sign(StateDigest.of(before.session(junior), NOW, 0, null, null, Resolution.RETRY), KEY);
+                    List<Triple> backlog = READER.read(kept, "junior", NOW).digest().backlog();
+                    assertThat(backlog).containsAll(manifest).contains(more).hasSize(manifest.size() + 1);
+                    Kernel after = new Kernel(KernelOptions.standard(), NOW);
+                    after.apply(Command.Register.of(junior, 2), NOW);
+                    Lease again = after.apply(Command.Submit.of(junior, backlog), NOW).leases().get(0);
+                    assertThat(again.predicate()).isEqualTo(granted.leases().get(0).predicate());
+                }
+            }
+        }
+    }
+
+    @Test
+    @Tag("K8-1")
+    @Tag("K3-13")
+    void pending_afterEverythingWasGivenBack_namesNoStartsEither() {
+        Triple git = Triple.of(Predicate.PROVIDES, Resource.parse("PROCESS:/usr/bin/git"));
+        Triple own = Triple.of(Predicate.CONSUMES, Resource.parse("FILE:/own"));
+        SessionKey s = SessionKey.of("s", "s");
+        kernel.apply(Command.Register.of(s, NOW), NOW);
+        long token = kernel.apply(Command.Submit.of(s, List.of(git, own)), NOW).leases().get(0).fencingToken();
+        assertThat(kernel.session(s).pending()).containsExactlyInAnyOrder(git, own);
+        kernel.apply(new Command.Release(s, new long[] {token}), NOW);
+        assertThat(kernel.session(s).pending()).isEmpty();
+        kernel.apply(Command.Submit.of(s, List.of(git)), NOW);
+        kernel.apply(new Command.Release(s, null), NOW);
+        assertThat(kernel.session(s).pending()).isEmpty();
     }
 
     private StateDigest ofJuniorAfterDeath() {

@@ -101,6 +101,22 @@ class EmbeddedKernelTest {
     }
 
     @Test
+    @Tag("K0-3")
+    @Tag("K5-2")
+    void close_afterAnAskWithoutTimeToWait_endsWellAndFreesEverything() throws Exception {
+        EmbeddedSession young = session("young", 2);
+        EmbeddedSession old = session("old", 1);
+        young.acquire(mutates("/x"), 0, 0, false);
+        old.acquire(mutates("/mine"), 0, 0, false);
+        assertThat(old.acquire(mutates("/x"), 0, 0, false).verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(old.isValid()).isTrue();
+        assertThat(old.state()).isEqualTo(LifeCycle.EXECUTING);
+        old.close();
+        assertThat(old.state()).isEqualTo(LifeCycle.COMPLETED);
+        assertThat(kernel.leasesOf(old.key())).isEmpty();
+    }
+
+    @Test
     @Tag("K4-2")
     @Tag("K4-5")
     void acquire_holderStays_timesOutInTime() throws Exception {

@@ -100,6 +100,7 @@ class KernelModelTest {
                 Set<String> expected = naive.seen();
                 assertThat(seen()).as(() -> String.join("\n", trace)).isEqualTo(expected);
                 naive.checkInvariants();
+                checkBlockers();
                 reviveOne();
             }
         }
@@ -199,6 +200,10 @@ class KernelModelTest {
                 trace.add(now + " " + name + " resume");
                 carriedOut = naive.resume(name);
                 out = kernel.apply(new Command.Resume(key), now);
+            } else if (random.nextInt(3) == 0) {
+                trace.add(now + " " + name + " completes");
+                carriedOut = naive.complete(name);
+                out = kernel.apply(new Command.Complete(key), now);
             } else {
                 trace.add(now + " time");
                 carriedOut = true;
@@ -230,6 +235,16 @@ class KernelModelTest {
                     assertThat(out.priorityMs()).isEqualTo(s.priority);
                     naive.register(key.toString(), s.priority, s.rollsBack, s.retries);
                 }
+            }
+        }
+
+        /** What a waiting manifest is said to meet is in its way, with the one of its predicates that is (K7-14, K2-11). */
+        private void checkBlockers() {
+            for (SessionKey key : kernel.queue()) {
+                assertThat(kernel.blockers(key)).as(() -> String.join("\n", trace)).isNotEmpty().allSatisfy(c -> {
+                    assertThat(c.type()).as(c.toString()).isNotNull();
+                    assertThat(NaiveKernel.conflict(c.heldPredicate(), c.asked().predicate())).as(c.toString()).isTrue();
+                });
             }
         }
 

@@ -153,6 +153,88 @@ class LifeCycleTest {
         assertThat(w.apply(new Command.Resume(b)).changes()).extracting(Change::by).containsExactly(a);
     }
 
+    private Outcome askWithoutTime(SessionKey key, String... triples) {
+        return w.apply(new Command.Submit(key, Worlds.triples(triples), 0, 0, false));
+    }
+
+    @Test
+    @Tag("K0-3")
+    @Tag("K5-2")
+    void askWithoutTimeToWait_inEachState_leavesItAsItWas() {
+        w.submit(b, "MUTATES /x");
+        Outcome out = askWithoutTime(a, "MUTATES /x");
+        assertThat(out.verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(Worlds.kinds(out)).containsExactly(Event.Kind.CONTENTION_DETECTED);
+        assertThat(w.state(a)).as("held nothing").isEqualTo(LifeCycle.PLANNING);
+        Outcome reserved = w.apply(new Command.Submit(a, Worlds.triples("MUTATES /mine"), 0, 0, true));
+        assertThat(askWithoutTime(a, "MUTATES /x").verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(w.state(a)).as("has leases to confirm").isEqualTo(LifeCycle.ACQUIRING);
+        w.apply(new Command.Confirm(a, null));
+        assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
+        assertThat(askWithoutTime(a, "MUTATES /x").verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(w.state(a)).as("goes on under what it holds").isEqualTo(LifeCycle.EXECUTING);
+        assertThat(w.kernel.leasesOf(a)).extracting(Lease::fencingToken).containsExactly(reserved.leases().get(0).fencingToken());
+        assertThat(w.apply(new Command.Verify(a)).refusal()).isNull();
+        assertThat(askWithoutTime(a, "MUTATES /x").verdict()).isEqualTo(Verdict.PAUSED);
+        assertThat(w.state(a)).as("is being checked").isEqualTo(LifeCycle.VERIFYING);
+        assertThat(w.apply(new Command.Complete(a)).refusal()).isNull();
+        assertThat(w.state(a)).isEqualTo(LifeCycle.COMPLETED);
+        assertThat(w.kernel.leasesOf(a)).isEmpty();
+    }
+
+    @Test
+    @Tag("K5-2")
+    void askWithoutTimeToWait_thenGivesBackOrCompletes_endsWell() {
+        SessionKey holder = w.session("holder", 9);
+        w.submit(holder, "MUTATES /x");
+        w.submit(a, "MUTATES /a");
+        askWithoutTime(a, "MUTATES /x");
+        w.release(a);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PLANNING);
+        askWithoutTime(b, "MUTATES /x");
+        for (SessionKey key : List.of(a, b)) {
+            assertThat(w.apply(new Command.Complete(key)).refusal()).isNull();
+            assertThat(w.state(key)).isEqualTo(LifeCycle.COMPLETED);
+        }
+        assertThat(w.kernel.session(a).pending()).isEmpty();
+    }
+
+    @Test
+    @Tag("K5-2")
+    void complete_afterAPauseOfWhoHoldsNothing_endsWell() {
+        w.apply(new Command.Pause(a));
+        w.apply(new Command.Resume(a));
+        assertThat(w.apply(new Command.Complete(a)).refusal()).isNull();
+        assertThat(w.state(a)).isEqualTo(LifeCycle.COMPLETED);
+    }
+
+    @Test
+    @Tag("K5-11")
+    @Tag("K8-1")
+    void askWithoutTimeToWait_grantedLater_isToldWhatChanged_andADigestInBetweenNamesIt() {
+        w.submit(b, "MUTATES /x");
+        w.submit(a, "MUTATES /mine");
+        askWithoutTime(a, "MUTATES /x");
+        assertThat(w.kernel.session(a).pending()).isEqualTo(Worlds.triples("MUTATES /mine", "MUTATES /x"));
+        w.release(b);
+        Outcome out = askWithoutTime(a, "MUTATES /x");
+        assertThat(out.changes()).extracting(Change::by).containsExactly(b);
+        assertThat(w.kernel.session(a).pending()).isEqualTo(Worlds.triples("MUTATES /mine", "MUTATES /x"));
+        assertThat(askWithoutTime(a, "MUTATES /y").changes()).as("told once").isEmpty();
+    }
+
+    @Test
+    @Tag("K5-2")
+    void askWithoutTimeToWait_thenLosesOneOfItsLeases_goesOnUnderTheOther() {
+        w.submit(b, "MUTATES /x");
+        w.submitFor(a, 100, "MUTATES /short");
+        w.apply(new Command.Submit(a, Worlds.triples("MUTATES /long"), 50_000, 0, true));
+        askWithoutTime(a, "MUTATES /x");
+        w.at(100);
+        w.apply(new Command.Confirm(a, null));
+        assertThat(w.state(a)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
     @Test
     @Tag("K0-3")
     void pause_byAnOperator_answersPausedUntilResumed() {

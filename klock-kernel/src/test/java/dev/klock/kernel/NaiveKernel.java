@@ -438,9 +438,7 @@ final class NaiveKernel {
             r.reserve = reserve;
             queue.add(r);
             pauseState(s);
-        } else if (v == Verdict.PAUSED) {
-            pauseState(s);
-        } else {
+        } else if (v == Verdict.DIE) {
             fail(s);
         }
         settle();
@@ -511,6 +509,18 @@ final class NaiveKernel {
         }
         drop(s);
         s.state = LifeCycle.ABORTED;
+        settle();
+        return true;
+    }
+
+    boolean complete(String name) {
+        S s = sessions.get(name);
+        boolean idle = s.state == LifeCycle.PLANNING || s.state == LifeCycle.ACQUIRING && held(s).isEmpty();
+        if (rollingBack(s) || s.state != LifeCycle.EXECUTING && !idle) {
+            return false;
+        }
+        leases.removeAll(of(s));
+        s.state = LifeCycle.COMPLETED;
         settle();
         return true;
     }

@@ -32,6 +32,19 @@ class WaitDieTest {
     }
 
     @Test
+    @Tag("K7-14")
+    @Tag("K2-11")
+    @Tag("K1-16")
+    void blockers_ofSeveralTriplesOnOneResource_nameTheOneThatConflicts() {
+        w.submit(b, "CONSUMES /x");
+        Outcome out = w.submit(a, "DEPENDS_ON /x", "MUTATES /x", "CONSUMES /x");
+        assertThat(w.kernel.blockers(a)).isEqualTo(out.conflicts());
+        Conflict why = w.kernel.blockers(a).get(0);
+        assertThat(why.asked().predicate()).isEqualTo(Predicate.MUTATES);
+        assertThat(why.type()).isEqualTo(ConflictType.STALE_READ_RISK);
+    }
+
+    @Test
     @Tag("K4-6")
     @Tag("K7-14")
     @Tag("RS-3")
