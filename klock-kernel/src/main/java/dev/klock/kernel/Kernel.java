@@ -820,7 +820,9 @@ public final class Kernel {
         ArrayList<Lease> done = new ArrayList<>(s.rollingBack);
         for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             if (isRollingBack(claim)) {
-                done.add(releaseOne(claim));
+                Lease lease = lease(claim, LeaseState.RELEASED);
+                take(claim, true);
+                done.add(lease);
             }
         }
         out.leases = done;
@@ -1343,8 +1345,14 @@ public final class Kernel {
     }
 
     private void take(Claim claim) {
+        take(claim, false);
+    }
+
+    /** {@code undone}: its session says that nothing is left of what it changed; of a rollback that nobody reported, all may be (C45). */
+    private void take(Claim claim, boolean undone) {
         Session s = claim.session;
-        if (stale > 0 && ConflictMatrix.writes(claim.predicate) && claim.state != LeaseState.PENDING && !isRollingBack(claim)) {
+        LeaseState was = claim.state == LeaseState.GRACE ? claim.before : claim.state;
+        if (stale > 0 && ConflictMatrix.writes(claim.predicate) && was != LeaseState.PENDING && !undone) {
             changes.add(new Change(s.key, claim.predicate, claim.resource(), nowMs), s.space);
         }
         if (claim.state == LeaseState.PENDING) {
