@@ -31,8 +31,9 @@ import java.util.function.LongSupplier;
 /**
  * The kernel for the agents of one JVM. Thread-safe.
  *
- * <p>One lock guards the state machine and the sessions' bookkeeping; it is held for microseconds, never while anybody's code runs, and no
- * other lock is taken under it. It is a {@link ReentrantLock}, so a virtual thread that waits leaves its carrier. One daemon thread,
+ * <p>One lock guards the state machine and the sessions' bookkeeping; it is held for microseconds, never while anybody's code runs but the
+ * {@link dev.klock.kernel.Policy}'s, and no other lock is taken under it. A policy that calls this kernel or its sessions gets an
+ * {@link IllegalStateException}, and refuses with it what it was asked about. It is a {@link ReentrantLock}, so a virtual thread that waits leaves its carrier. One daemon thread,
  * started with the first session, sends heartbeats, lets time pass for those who wait, and calls listeners. Futures complete on threads
  * of their own, so that what a program has follow on one may take as long as it likes.
  *
@@ -73,6 +74,8 @@ public final class EmbeddedKernel implements AutoCloseable {
     private Keeper keeper;
     private long keeperWakesNanos;
     private boolean closed;
+    /** Whether a command is being carried out. */
+    private boolean applies;
 
     /**
      * @param startMs the time at which the kernel's clock starts, milliseconds since 1970
@@ -135,9 +138,18 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    /** Takes the lock, unless the policy, which runs under it, is who wants it: nothing may change in the middle of a command. */
+    void take() {
+        lock.lock();
+        if (applies) {
+            lock.unlock();
+            throw new IllegalStateException("a policy must not call the kernel that asks it");
+        }
+    }
+
     /** Takes the lock. */
     void enter() {
-        lock.lock();
+        take();
         if (closed) {
             lock.unlock();
             throw closed();
@@ -289,7 +301,7 @@ public final class EmbeddedKernel implements AutoCloseable {
      */
     @Override
     public void close() {
-        lock.lock();
+        take();
         try {
             closed = true;
             for (EmbeddedSession s : sessions.values()) {
@@ -305,7 +317,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     void close(EmbeddedSession s) {
-        lock.lock();
+        take();
         try {
             if (s.isClosed || isReplaced(s)) {
                 return;
@@ -341,7 +353,13 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Under the lock: carries out a command, and passes on what came of it. */
     Outcome apply(Command command) {
         long now = nanos();
-        Outcome out = kernel.apply(command, Math.max(nowMs(now), kernel.nowMs()));
+        Outcome out;
+        applies = true;
+        try {
+            out = kernel.apply(command, Math.max(nowMs(now), kernel.nowMs()));
+        } finally {
+            applies = false;
+        }
         List<Event> events = out.events();
         for (int i = 0; i < events.size(); i++) {
             handle(events.get(i), out);
@@ -452,6 +470,16 @@ public final class EmbeddedKernel implements AutoCloseable {
         t.setContextClassLoader(null);
         t.setDaemon(true);
         return t;
+    }
+
+    /** Under the lock, or not: does something on a thread of its own, and so after a command that is being carried out. */
+    void later(Runnable work) {
+        completions.execute(work);
+    }
+
+    /** Under the lock: whether it is the policy that asks. */
+    boolean applies() {
+        return applies;
     }
 
     /** Completes a future on a thread of its own; what follows on it is the program's and may take long. */

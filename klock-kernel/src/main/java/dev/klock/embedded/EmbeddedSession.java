@@ -148,7 +148,7 @@ public final class EmbeddedSession implements AutoCloseable {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
         CompletableFuture<Acquisition> future = new CompletableFuture<>();
         Acquisition now = null;
-        kernel.lock.lock();
+        kernel.take();
         try {
             if (kernel.isClosed()) {
                 return CompletableFuture.failedFuture(EmbeddedKernel.closed());
@@ -179,6 +179,11 @@ public final class EmbeddedSession implements AutoCloseable {
         kernel.lock.lock();
         try {
             if (kernel.isClosed()) {
+                return;
+            }
+            if (kernel.applies()) {
+                // a policy has cancelled it, in the middle of a command
+                kernel.later(() -> abandon(w));
                 return;
             }
             if (w == waiter) {

@@ -120,6 +120,9 @@ public sealed interface Command {
     /** The session failed: what needs no rollback is released, the rest when {@link RolledBack} comes. */
     record Abort(SessionKey session, String reason) implements Command {}
 
-    /** The rollback after DIE or {@link Abort} is done: the last leases go. */
+    /**
+     * The rollback after DIE or {@link Abort} is done: the last leases go. Of leases that go otherwise, paused sessions are told that they may
+     * have changed something (K5-11).
+     */
     record RolledBack(SessionKey session) implements Command {}
 }

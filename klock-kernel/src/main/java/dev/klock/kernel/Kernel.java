@@ -90,6 +90,8 @@ public final class Kernel {
     private final ArrayList<Claim> found = new ArrayList<>();
     /** Whether a triple of the manifest that was checked last may meet anything, the session's own leases included. */
     private boolean mayMeet;
+    /** Whether the policy is at work, in the middle of a command. */
+    private boolean asksPolicy;
 
     /**
      * A kernel whose clock stands at {@code startMs}, milliseconds.
@@ -121,11 +123,15 @@ public final class Kernel {
 
     /**
      * Carries out one command at {@code nowMs}, after all that time has brought until then. A refused command changes nothing beyond
-     * that. Never throws for anything a command can contain.
+     * that. Never throws for anything a command can contain, nor for what a {@link Policy} throws.
      *
      * @param nowMs kernel clock, milliseconds; not less than at the call before, and not more than {@link Limits#MAX_CLOCK_MS}
+     * @throws IllegalStateException if a policy calls it, in the middle of another command
      */
     public Outcome apply(Command command, long nowMs) {
+        if (asksPolicy) {
+            throw new IllegalStateException("a policy must not give commands to the kernel that asks it");
+        }
         Outcome out = new Outcome();
         if (nowMs < this.nowMs) {
             out.refuse(Refusal.Code.TIME_WENT_BACKWARDS, "it was " + this.nowMs + " already, not " + nowMs);
@@ -814,7 +820,9 @@ public final class Kernel {
         ArrayList<Lease> done = new ArrayList<>(s.rollingBack);
         for (Claim claim = roll.claim(s.firstLease); claim != null; claim = roll.claim(claim.nextOfSession)) {
             if (isRollingBack(claim)) {
-                done.add(releaseOne(claim));
+                Lease lease = lease(claim, LeaseState.RELEASED);
+                take(claim, true);
+                done.add(lease);
             }
         }
         out.leases = done;
@@ -1337,8 +1345,14 @@ public final class Kernel {
     }
 
     private void take(Claim claim) {
+        take(claim, false);
+    }
+
+    /** {@code undone}: its session says that nothing is left of what it changed; of a rollback that nobody reported, all may be (C45). */
+    private void take(Claim claim, boolean undone) {
         Session s = claim.session;
-        if (stale > 0 && ConflictMatrix.writes(claim.predicate) && claim.state != LeaseState.PENDING && !isRollingBack(claim)) {
+        LeaseState was = claim.state == LeaseState.GRACE ? claim.before : claim.state;
+        if (stale > 0 && ConflictMatrix.writes(claim.predicate) && was != LeaseState.PENDING && !undone) {
             changes.add(new Change(s.key, claim.predicate, claim.resource(), nowMs), s.space);
         }
         if (claim.state == LeaseState.PENDING) {
@@ -1541,7 +1555,7 @@ public final class Kernel {
                 out.refusal = refusal;
                 return true;
             }
-            String against = options.policy().refuse(s.key, t.predicate(), resource);
+            String against = against(s, t);
             if (against != null) {
                 out.refuse(Refusal.Code.POLICY, t + ": " + against);
                 return true;
@@ -1551,6 +1565,19 @@ public final class Kernel {
                     || takesLease(t) && index.mayConflict(s.space, resource, ConflictMatrix.conflictMask(t.predicate()));
         }
         return false;
+    }
+
+    /** What the policy has against it, or {@code null}. Its failure is one, too: what time has brought in this command must be told. */
+    private String against(Session s, Triple t) {
+        asksPolicy = true;
+        try {
+            return options.policy().refuse(s.key, t.predicate(), t.object());
+        } catch (Throwable failure) {
+            // not its message, which is code of the policy's again
+            return "the policy failed with ".concat(failure.getClass().getName());
+        } finally {
+            asksPolicy = false;
+        }
     }
 
     /** The kernel's time: that of the last command, milliseconds. */

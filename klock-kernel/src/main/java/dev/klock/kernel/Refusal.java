@@ -49,7 +49,7 @@ public record Refusal(Code code, String message) {
         TOO_LONG,
         /** More than a limit of {@link Limits}. */
         TOO_MANY,
-        /** The policy does not allow it (K1-18, K2-10). */
+        /** The policy does not allow it (K1-18, K2-10), or failed. */
         POLICY,
         /** The session's quota is used up (K7-11). */
         QUOTA

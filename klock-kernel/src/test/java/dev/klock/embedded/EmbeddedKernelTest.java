@@ -26,6 +26,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -98,6 +100,72 @@ class EmbeddedKernelTest {
         assertThat(got.isGranted()).isTrue();
         assertThat(got.changes()).extracting(Change::by).containsExactly(young.key());
         waitUntil(() -> !told.changes.isEmpty());
+    }
+
+    @Test
+    @Tag("K2-10")
+    @Tag("K4-5")
+    @Tag("K4-10")
+    void policy_thatThrows_leavesTheKernelAndThoseWhoWaitUnharmed() throws Exception {
+        AtomicLong clock = new AtomicLong();
+        KernelOptions options = KernelOptions.standard().withPolicy((s, p, r) -> {
+            if (r.path().equals("/boom")) {
+                throw new IllegalStateException("policy");
+            }
+            return null;
+        });
+        try (EmbeddedKernel own = new EmbeddedKernel(options, 1000, null, clock::get)) {
+            EmbeddedSession young = own.open(SessionKey.of("young", "s"), 3, () -> false, null);
+            EmbeddedSession old = own.open(SessionKey.of("old", "s"), 2, null, null);
+            EmbeddedSession asks = own.open(SessionKey.of("asks", "s"), 1, null, null);
+            young.acquire(mutates("/a"), 0, 300, false);
+            CompletableFuture<Acquisition> waits = old.acquireLater(mutates("/a"), 5000, 0, false);
+            clock.set(TimeUnit.MILLISECONDS.toNanos(300));
+            assertThat(asks.acquire(mutates("/boom"), 0, 0, false).refusal().code()).isEqualTo(Refusal.Code.POLICY);
+            assertThat(waits.get(10, TimeUnit.SECONDS).isGranted()).isTrue();
+            assertThat(old.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    @Tag("K2-10")
+    void policy_thatCallsItsKernel_isRefusedAndBreaksNothing() throws Exception {
+        EmbeddedKernel[] own = new EmbeddedKernel[1];
+        EmbeddedSession[] asks = new EmbeddedSession[1];
+        AtomicReference<Runnable> does = new AtomicReference<>(() -> {});
+        KernelOptions options = KernelOptions.standard().withPolicy((s, p, r) -> {
+            does.get().run();
+            return null;
+        });
+        own[0] = new EmbeddedKernel(options, 1000, null);
+        try {
+            EmbeddedSession young = own[0].open(SessionKey.of("young", "s"), 3, null, null);
+            EmbeddedSession old = own[0].open(SessionKey.of("old", "s"), 2, null, null);
+            asks[0] = own[0].open(SessionKey.of("asks", "s"), 1, null, null);
+            young.acquire(mutates("/a"), 0, 0, false);
+            CompletableFuture<Acquisition> waits = old.acquireLater(mutates("/a"), 50_000, 0, false);
+            List<Runnable> all = List.of(
+                    () -> own[0].close(),
+                    () -> asks[0].close(),
+                    () -> own[0].open(SessionKey.of("new", "s"), 1, null, null),
+                    () -> asks[0].acquireLater(mutates("/c"), 0, 0, false),
+                    () -> own[0].queue(),
+                    () -> asks[0].abort("by the policy"));
+            for (Runnable one : all) {
+                does.set(one);
+                assertThat(asks[0].acquire(mutates("/b"), 0, 0, false).refusal().code()).isEqualTo(Refusal.Code.POLICY);
+                assertThat(asks[0].state()).isEqualTo(LifeCycle.PLANNING);
+            }
+            does.set(() -> waits.cancel(false));
+            assertThat(asks[0].acquire(mutates("/b"), 0, 0, false).isGranted()).isTrue();
+            waitUntil(() -> own[0].queue().isEmpty());
+            does.set(() -> {});
+            young.releaseAll();
+            assertThat(old.leases()).as("nobody knows of it any more").isEmpty();
+            assertThat(asks[0].acquire(mutates("/a"), 0, 0, false).isGranted()).isTrue();
+        } finally {
+            own[0].close();
+        }
     }
 
     @Test

@@ -144,6 +144,47 @@ class LifeCycleTest {
         assertThat(w.apply(new Command.Resume(b)).changes()).extracting(c -> c.resource().path()).containsExactly("/held");
     }
 
+    /** A lease that rolls back ends in each way there is. */
+    @Test
+    @Tag("K5-11")
+    void rollback_thatIsNeverReported_countsAsAChange() {
+        for (String end : List.of("reported", "runs out", "runs out, delayed", "runs out after its grace", "revoked", "released", "released by name")) {
+            boolean delayed = end.equals("runs out, delayed");
+            Worlds world = new Worlds(KernelOptions.standard().withLockDelayMs(delayed ? 1000 : 0));
+            SessionKey writer = world.rollingBack("writer", 1);
+            SessionKey reader = world.session("reader", 2);
+            Lease lease = world.submitFor(writer, 1000, "MUTATES /d").leases().get(0);
+            assertThat(world.submit(reader, "CONSUMES /d").verdict()).isEqualTo(Verdict.DIE);
+            if (end.equals("runs out after its grace")) {
+                world.apply(new Command.AnnounceRestart(writer));
+            }
+            world.apply(new Command.Abort(writer, "test"));
+            switch (end) {
+                case "reported" -> world.apply(new Command.RolledBack(writer));
+                case "revoked" -> world.apply(new Command.Revoke(lease.fencingToken()));
+                case "released" -> world.release(writer);
+                case "released by name" -> world.apply(new Command.Release(writer, Worlds.tokens(lease)));
+                default -> world.at(1000);
+            }
+            world.at(1000 + Limits.GRACE_MS);
+            Outcome out = world.submit(reader, "CONSUMES /d");
+            assertThat(out.verdict()).as(end).isEqualTo(Verdict.GRANTED);
+            assertThat(out.changes()).extracting(Change::by).as(end).isEqualTo(end.equals("reported") ? List.of() : List.of(writer));
+        }
+    }
+
+    @Test
+    @Tag("K5-11")
+    void lease_thatWasNeverConfirmed_isNoChangeAfterItsGraceEither() {
+        Lease lease = w.apply(new Command.Submit(a, Worlds.triples("MUTATES /d"), 1000, 0, true)).leases().get(0);
+        w.apply(new Command.AnnounceRestart(a));
+        w.submit(b, "CONSUMES /d");
+        w.at(1000);
+        assertThat(w.kernel.lease(lease.fencingToken()).state()).isEqualTo(LeaseState.GRACE);
+        w.at(1000 + Limits.GRACE_MS);
+        assertThat(w.submit(b, "CONSUMES /d").changes()).isEmpty();
+    }
+
     @Test
     @Tag("K5-11")
     void resume_besideSomebodyWhoStillCreates_namesIt() {

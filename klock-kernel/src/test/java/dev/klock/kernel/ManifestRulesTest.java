@@ -182,6 +182,52 @@ class ManifestRulesTest {
     }
 
     @Test
+    @Tag("K2-10")
+    @Tag("K4-10")
+    void policy_thatFails_refusesAndWhatTimeBroughtIsTold() {
+        for (Throwable failure : new Throwable[] {new IllegalStateException("x"), new StackOverflowError(), new Exception("sneaky")}) {
+            Worlds world = new Worlds(KernelOptions.standard().withPolicy((s, p, r) -> {
+                if (r.path().equals("/boom")) {
+                    ManifestRulesTest.<RuntimeException>sneak(failure);
+                }
+                return null;
+            }));
+            SessionKey old = world.session("old", 1);
+            SessionKey young = world.session("young", 2);
+            SessionKey asks = world.session("asks", 3);
+            world.submitFor(young, 300, "MUTATES /a");
+            assertThat(world.submit(old, "MUTATES /a").verdict()).isEqualTo(Verdict.WAIT);
+            world.now = 300;
+            Outcome out = world.submit(asks, "MUTATES /b", "MUTATES /boom");
+            assertThat(out.refusal().code()).isEqualTo(Refusal.Code.POLICY);
+            assertThat(out.refusal().message()).contains("MUTATES FILE:/boom", failure.getClass().getName());
+            assertThat(Worlds.kinds(out)).contains(Event.Kind.LEASE_EXPIRED, Event.Kind.LEASE_GRANTED);
+            assertThat(world.kernel.leasesOf(asks)).isEmpty();
+            assertThat(world.dry(asks, "MUTATES /boom").refusal().code()).isEqualTo(Refusal.Code.POLICY);
+            assertThat(world.submit(asks, "MUTATES /b").verdict()).isEqualTo(Verdict.GRANTED);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> void sneak(Throwable failure) throws T {
+        throw (T) failure;
+    }
+
+    @Test
+    @Tag("K2-10")
+    void policy_thatGivesCommandsToItsKernel_refusesAndChangesNothing() {
+        Worlds[] world = new Worlds[1];
+        SessionKey key = SessionKey.of("a", "s");
+        world[0] = new Worlds(KernelOptions.standard().withPolicy((s, p, r) -> {
+            world[0].apply(new Command.Complete(key));
+            return null;
+        }));
+        world[0].session("a", 1);
+        assertThat(world[0].submit(key, "MUTATES /x").refusal().code()).isEqualTo(Refusal.Code.POLICY);
+        assertThat(world[0].state(key)).isEqualTo(LifeCycle.PLANNING);
+    }
+
+    @Test
     @Tag("K7-11")
     void quota_usedUp_refusesUntilTheWindowIsOver() {
         Worlds small = new Worlds(KernelOptions.standard().withQuota(3, 2, 1000));
