@@ -148,7 +148,7 @@ public final class Agent {
             }
             Stderr.warn("hooks are missing: " + first);
         }
-        session.finishes(installation);
+        session.hookedBy(installation);
         if (manifest != null && !manifest.hooks().isEmpty()) {
             session.hooksLibraries(LibraryHooks.install(instrumentation, manifest, observer, session));
         }

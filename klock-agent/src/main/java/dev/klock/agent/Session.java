@@ -145,7 +145,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         images.lookedAfterBy(newSurroundings);
     }
 
-    void finishes(Installation newInstallation) {
+    void hookedBy(Installation newInstallation) {
         installation = newInstallation;
     }
 
@@ -396,10 +396,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                 childrenOver(Integer.MAX_VALUE);
                 surroundings.over();
                 surroundings.look(strays, true);
-                String gap = installation == null ? null : installation.unwoven();
-                if (gap != null) {
-                    lost(gap);
-                }
+                lookAtHooks();
             } finally {
                 observer.leave();
             }
@@ -440,7 +437,12 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
 
     /** Called by the guard again and again while the session is open. */
     void tick() {
-        lookAtHooks();
+        if (ticks == 0) {
+            FirstUses.soon();
+        }
+        if (ticks++ % TICKS_A_LOOK == 0) {
+            lookAtHooks();
+        }
         log.flush();
         backups.flush();
         settleChildren(0);
@@ -448,14 +450,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     }
 
     private void lookAtHooks() {
-        if (ticks == 0) {
-            FirstUses.soon();
-        }
-        if (ticks++ % TICKS_A_LOOK == 0) {
-            String gap = installation.unwoven();
-            if (gap != null) {
-                lost(gap);
-            }
+        String gap = installation == null ? null : installation.unwoven();
+        if (gap != null) {
+            lost(gap);
         }
     }
 
