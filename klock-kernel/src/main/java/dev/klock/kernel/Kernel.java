@@ -176,6 +176,9 @@ public final class Kernel {
         } else if (command instanceof Command.Resume) {
             resume((Command.Resume) command, out);
         }
+        if (out.session != null && out.refusal == null && !(command instanceof Command.DryRun)) {
+            out.session.lastSeenMs = nowMs;
+        }
         settle(out);
         return out;
     }
@@ -347,7 +350,6 @@ public final class Kernel {
                 }
             }
         }
-        s.lastSeenMs = nowMs;
         out.session = s;
         out.priorityMs = s.priorityMs;
         emit(out, Event.Kind.SESSION_REGISTERED, s, List.of(), 0, List.of(), null);
@@ -1479,7 +1481,6 @@ public final class Kernel {
             }
             lastUsed = s.id;
         }
-        s.lastSeenMs = nowMs;
         out.session = s;
         return s;
     }
