@@ -38,7 +38,8 @@ public sealed interface Command {
     /**
      * Asks for every lease of a manifest at once, all or nothing (K2-5). The answer's verdict is GRANTED with the leases; WAIT with a
      * place in the queue; PAUSED; or DIE, which also takes every lease the session has (C43). WAIT, PAUSED and DIE carry all conflicts
-     * (C20).
+     * (C20). A manifest that needs no lease, without triples or with starts of programs only (C48), is GRANTED without any, and the session
+     * goes where the leases that it holds put it: PLANNING if there are none (K5-2).
      *
      * @param ttlMs how long the leases last without a heartbeat; 0 for the default; more than the cap is cut (C28)
      * @param waitMs how long to wait at most; 0: cannot wait, the verdict is PAUSED instead of WAIT (C4), the

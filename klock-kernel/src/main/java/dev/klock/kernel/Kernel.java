@@ -176,6 +176,9 @@ public final class Kernel {
         } else if (command instanceof Command.Resume) {
             resume((Command.Resume) command, out);
         }
+        if (out.session != null && out.refusal == null && !(command instanceof Command.DryRun)) {
+            out.session.lastSeenMs = nowMs;
+        }
         settle(out);
         return out;
     }
@@ -347,7 +350,6 @@ public final class Kernel {
                 }
             }
         }
-        s.lastSeenMs = nowMs;
         out.session = s;
         out.priorityMs = s.priorityMs;
         emit(out, Event.Kind.SESSION_REGISTERED, s, List.of(), 0, List.of(), null);
@@ -406,6 +408,11 @@ public final class Kernel {
         countSubmit(s);
         s.interest = triples;
         s.turnedAway = verdict == Verdict.WAIT && c.waitMs() == 0;
+        if (verdict == Verdict.GRANTED && takesNoLease(triples)) {
+            out.verdict = verdict;
+            grantNothing(s, triples, out);
+            return;
+        }
         if (s.turnedAway) {
             // it does not stop for this: it goes on under what it holds (C5), and is what it was
             verdict = Verdict.PAUSED;
@@ -894,6 +901,15 @@ public final class Kernel {
                 || t.object().path().indexOf('#') >= 0;
     }
 
+    private static boolean takesNoLease(List<Triple> triples) {
+        for (int i = 0; i < triples.size(); i++) {
+            if (takesLease(triples.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private static Conflict conflict(Triple asked, Claim c) {
         return new Conflict(
                 asked,
@@ -1121,6 +1137,23 @@ public final class Kernel {
             overtake(s, claims, out);
         }
         return list;
+    }
+
+    /** A manifest that needs no lease: it does not make the session one that holds some (K5-2), and so leaves it what its leases make it. */
+    private void grantNothing(Session s, List<Triple> triples, Outcome out) {
+        emit(out, Event.Kind.LEASE_GRANTED, s, List.of(), 0, List.of(), null);
+        s.restarting = false;
+        s.grants++;
+        if (!triples.isEmpty()) {
+            s.taken = List.of();
+        }
+        if (s.state() == LifeCycle.PAUSED) {
+            move(s, LifeCycle.ACQUIRING, null, out);
+        }
+        settleState(s, out);
+        for (int i = 0; i < triples.size(); i++) {
+            s.addUnleased(triples.get(i));
+        }
     }
 
     /** A new holder that is older than a waiter it conflicts with ends that wait (C42). */
@@ -1479,7 +1512,6 @@ public final class Kernel {
             }
             lastUsed = s.id;
         }
-        s.lastSeenMs = nowMs;
         out.session = s;
         return s;
     }

@@ -2,7 +2,7 @@ package dev.klock.kernel;
 
 /** Where a session is (K5-1, K5-2): always in exactly one of these seven. */
 public enum LifeCycle {
-    /** Thinking; holds nothing. */
+    /** Thinking; holds nothing, also if it was granted a manifest that needs no lease. */
     PLANNING,
     /** A manifest is being asked for. */
     ACQUIRING,

@@ -47,7 +47,7 @@ public final class Limits {
     /** The longest a manifest waits. */
     public static final long MAX_WAIT_MS = 3_600_000;
 
-    /** How long a session without leases is remembered after it was last heard of: well over a StateDigest's life (C38). */
+    /** How long a session without leases is remembered after it last gave a command that was carried out: well over a StateDigest's life (C38). */
     public static final long SESSION_MEMORY_MS = 900_000;
 
     /** Ended writing leases that are remembered for sessions that are paused (K5-11). */

@@ -17,7 +17,7 @@ import java.util.List;
  * @param place its place in the queue, 1 for the first; 0 if it does not wait
  * @param waitsFor who is in its way, each once, oldest first; empty if it does not wait
  * @param waitUntilMs when its wait ends, kernel clock, milliseconds; 0 if it does not wait
- * @param lastSeenMs when it was last heard of
+ * @param lastSeenMs when it last gave a command that was carried out; trying one does not count, nor does a refused one, a heartbeat included
  * @param counts what has happened to it since it was first registered, earlier epochs included
  */
 public record SessionView(

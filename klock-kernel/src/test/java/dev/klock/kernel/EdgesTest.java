@@ -130,7 +130,7 @@ class EdgesTest {
         SessionKey quiet = w.session("quiet", 0);
         SessionKey busy = w.session("busy", 0);
         w.at(10);
-        w.dry(busy, "MUTATES /d");
+        w.heartbeat(busy);
         w.at(Limits.SESSION_MEMORY_MS - 1);
         assertThat(w.state(quiet)).isEqualTo(LifeCycle.PLANNING);
         w.at(Limits.SESSION_MEMORY_MS);

@@ -119,6 +119,19 @@ class KernelModelTest {
                 now += random.nextInt(20) == 0 ? 20_000 : random.nextInt(600);
             }
             naive.time(now);
+            Overview before = null;
+            if (random.nextInt(4) == 0) {
+                kernel.apply(new Command.Expire(), now);
+                before = kernel.overview(null, 1000);
+            }
+            boolean changesNothing = !command();
+            if (before != null && changesNothing) {
+                assertThat(kernel.overview(null, 1000)).as(() -> String.join("\n", trace)).isEqualTo(before);
+            }
+        }
+
+        /** Whether it may have changed anything. */
+        private boolean command() {
             SessionKey key = keys.get(random.nextInt(keys.size()));
             String name = key.toString();
             long token = token(key);
@@ -153,7 +166,7 @@ class KernelModelTest {
                 out.conflicts().forEach(c -> met.add(c.type()));
                 met.forEach(t -> types.merge(t, 1, Integer::sum));
                 asked.forEach(f -> forms.merge(f, 1, Integer::sum));
-                return;
+                return !dry && !out.isRefused();
             } else if (kind < 74) {
                 trace.add(now + " " + name + " release " + token);
                 carriedOut = naive.release(name, token);
@@ -210,6 +223,7 @@ class KernelModelTest {
                 out = kernel.apply(new Command.Expire(), now);
             }
             assertThat(out.isRefused()).as(() -> String.join("\n", trace) + "\n" + out.refusal()).isNotEqualTo(carriedOut);
+            return carriedOut;
         }
 
         /** A lease of the session, mostly; sometimes another's, an ended one, or none at all. */

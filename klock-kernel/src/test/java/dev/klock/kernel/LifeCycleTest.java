@@ -2,6 +2,7 @@ package dev.klock.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.klock.resource.Resource;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -221,6 +222,41 @@ class LifeCycleTest {
         assertThat(w.apply(new Command.Complete(a)).refusal()).isNull();
         assertThat(w.state(a)).isEqualTo(LifeCycle.COMPLETED);
         assertThat(w.kernel.leasesOf(a)).isEmpty();
+    }
+
+    /** A manifest without triples, and one that only starts a program. */
+    @Test
+    @Tag("K5-2")
+    @Tag("K1-12")
+    void manifest_thatNeedsNoLease_isGrantedAndLeavesTheSessionWhatItsLeasesMakeIt() {
+        Triple git = Triple.of(Predicate.PROVIDES, Resource.parse("PROCESS:/usr/bin/git"));
+        for (List<Triple> manifest : List.of(List.<Triple>of(), List.of(git))) {
+            Worlds world = new Worlds();
+            SessionKey old = world.session("old", 1);
+            SessionKey s = world.session("s", 2);
+            world.submit(old, "MUTATES /taken");
+            assertThat(needsNothing(world, s, manifest)).isEqualTo(LifeCycle.PLANNING);
+            assertThat(world.kernel.session(s).pending()).isEqualTo(manifest);
+            world.apply(new Command.Submit(s, Worlds.triples("MUTATES /x"), 0, 0, true));
+            assertThat(needsNothing(world, s, manifest)).as("a lease to confirm").isEqualTo(LifeCycle.ACQUIRING);
+            world.apply(new Command.Confirm(s, null));
+            assertThat(needsNothing(world, s, manifest)).as("a lease").isEqualTo(LifeCycle.EXECUTING);
+            world.apply(new Command.Verify(s));
+            assertThat(needsNothing(world, s, manifest)).isEqualTo(LifeCycle.VERIFYING);
+            assertThat(world.submit(s, "CONSUMES /taken").verdict()).isEqualTo(Verdict.DIE);
+            assertThat(needsNothing(world, s, manifest)).as("after DIE").isEqualTo(LifeCycle.PLANNING);
+            world.apply(new Command.Pause(s));
+            world.apply(new Command.Resume(s));
+            assertThat(needsNothing(world, s, manifest)).as("after a pause").isEqualTo(LifeCycle.PLANNING);
+            assertThat(world.apply(new Command.Complete(s)).refusal()).isNull();
+        }
+    }
+
+    private static LifeCycle needsNothing(Worlds world, SessionKey key, List<Triple> manifest) {
+        Outcome out = world.apply(Command.Submit.of(key, manifest));
+        assertThat(out.verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(out.leases()).isEmpty();
+        return world.state(key);
     }
 
     @Test

@@ -243,6 +243,14 @@ final class NaiveKernel {
     }
 
     private void grant(S s, List<T> triples, long ttl, boolean reserve) {
+        if (triples.isEmpty()) {
+            s.restarting = false;
+            if (s.state == LifeCycle.PAUSED) {
+                s.state = LifeCycle.ACQUIRING;
+            }
+            afterRelease(s);
+            return;
+        }
         for (T t : merged(triples)) {
             L l = new L();
             l.token = ++tokens;

@@ -14,6 +14,29 @@ class OverviewTest {
     private final SessionKey c = w.session("c", 3);
 
     @Test
+    @Tag("K7-12")
+    @Tag("K3-12")
+    void lastSeen_afterRefusedAndTriedCommands_isThatOfTheLastOneThatWasCarriedOut() {
+        Lease others = w.submitFor(b, 300_000, "MUTATES /x").leases().get(0);
+        w.now = 1000;
+        w.submit(a, "CONSUMES /a");
+        w.release(a);
+        w.now = 2000;
+        SessionView before = w.kernel.session(a);
+        for (Command command : new Command[] {
+            new Command.Heartbeat(a, new long[] {99}), new Command.Release(a, Worlds.tokens(others)), new Command.Confirm(a, new long[] {0}),
+            new Command.Withdraw(a), new Command.Resume(a), new Command.Verify(a), new Command.RolledBack(a),
+            new Command.Submit(a, Worlds.triples("MUTATES /y"), -1, 0, false), new Command.Submit(a, Worlds.triples("MUTATES /"), 0, 0, false),
+            new Command.Register(a, 0, true, 0, false, false, true), new Command.DryRun(a, Worlds.triples("MUTATES /x")),
+        }) {
+            w.apply(command);
+            assertThat(w.kernel.session(a)).as(command.toString()).isEqualTo(before);
+        }
+        assertThat(w.heartbeat(a).refusal()).isNull();
+        assertThat(w.kernel.session(a).lastSeenMs()).isEqualTo(2000);
+    }
+
+    @Test
     @Tag("K7-7")
     void contention_ofSeveralResources_namesTheHottestFirst() {
         w.submit(a, "MUTATES /hot", "MUTATES /warm");
