@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,15 +21,19 @@ public final class Trace {
     /** Calls whose descriptor, not a name, tells what is meant. */
     private static final String BY_DESCRIPTOR = "getdents64,fchmod,fchown,ftruncate,utimensat,fgetxattr,fsetxattr,flistxattr,fremovexattr,fstatfs";
     private static final List<String> COMMAND = List.of("strace", "-f", "-qq", "-y", "-s", "4096", "-e", "signal=none", "-e",
-            "trace=%file,inotify_add_watch," + BY_DESCRIPTOR);
+            "trace=%file,inotify_add_watch,fchdir," + BY_DESCRIPTOR);
     /** {@code 123 call(arguments …}; what is resumed has been read at its beginning. */
-    private static final Pattern CALL = Pattern.compile("\\d+ +([a-z0-9_]+)\\((.*)");
+    private static final Pattern CALL = Pattern.compile("(\\d+) +([a-z0-9_]+)\\((.*)");
     private static final Pattern DESCRIPTOR = Pattern.compile("\\d+<([^>]*)>.*");
     private static final Pattern NAME = Pattern.compile("(?:(?:AT_FDCWD|\\d+)<([^>]*)>, )?\"((?:[^\"\\\\]|\\\\.)*)\"");
 
     private final Map<String, Integer> calls = new TreeMap<>();
+    /** By thread, those that have gone elsewhere: a JVM does, to look through the performance data that others left. */
+    private final Map<String, Path> whereabouts = new HashMap<>();
+    private final Path directory;
 
-    private Trace() {
+    private Trace(Path directory) {
+        this.directory = directory;
     }
 
     /** To be put before a command; writes into {@code file}. */
@@ -52,20 +57,24 @@ public final class Trace {
 
     /** @param directory where the traced program ran */
     static Trace of(Path file, Path directory) throws IOException {
-        Trace trace = new Trace();
+        Trace trace = new Trace(directory);
         for (String line : Files.readAllLines(file, StandardCharsets.ISO_8859_1)) {
             Matcher call = CALL.matcher(line);
             if (call.matches()) {
-                trace.read(call.group(1), call.group(2), directory);
+                trace.read(call.group(1), call.group(2), call.group(3));
             }
         }
         return trace;
     }
 
-    private void read(String call, String arguments, Path directory) {
+    private void read(String thread, String call, String arguments) {
         Matcher descriptor = DESCRIPTOR.matcher(arguments);
         if (List.of(BY_DESCRIPTOR.split(",")).contains(call) && descriptor.matches() && !arguments.matches("\\d+<[^>]*>, \".*")) {
             add(descriptor.group(1));
+            return;
+        }
+        if (call.equals("fchdir") && descriptor.matches()) {
+            whereabouts.put(thread, Path.of(descriptor.group(1)));
             return;
         }
         // a symbolic link's text is no path of anything, and what comes after the names is what the kernel answers
@@ -74,7 +83,7 @@ public final class Trace {
         Matcher name = NAME.matcher(arguments);
         for (int i = 0; i <= last && name.find(); i++) {
             if (i >= first && !name.group(2).isEmpty()) {
-                Path base = name.group(1) == null ? directory : Path.of(name.group(1));
+                Path base = name.group(1) == null ? whereabouts.getOrDefault(thread, directory) : Path.of(name.group(1));
                 add(base.resolve(name.group(2)).normalize().toString());
             }
         }
