@@ -104,6 +104,10 @@ public final class DigestFormat {
         g.writeStringField("version", StateDigest.VERSION);
         g.writeObjectFieldStart("identity");
         g.writeStringField("agent_id", digest.agentId());
+        if (digest.session() != null) {
+            g.writeStringField("namespace", digest.session().namespace());
+            g.writeStringField("session_id", digest.session().sessionId());
+        }
         g.writeNumberField("priority_timestamp", digest.priorityMs());
         g.writeNumberField("epoch", digest.epoch());
         g.writeEndObject();

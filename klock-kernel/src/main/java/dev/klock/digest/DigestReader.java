@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.io.JsonEOFException;
 import dev.klock.kernel.Limits;
 import dev.klock.kernel.Predicate;
+import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.resource.Resource;
 import dev.klock.resource.ResourceSyntaxException;
@@ -214,6 +215,8 @@ public final class DigestReader {
         private boolean identity;
         private boolean recovery;
         private String agentId;
+        private String namespace;
+        private String sessionId;
         private Long priorityMs;
         private Long epoch;
         private String lastPhase;
@@ -306,6 +309,12 @@ public final class DigestReader {
             switch (field) {
                 case "agent_id":
                     agentId = text(p, "identity.agent_id");
+                    break;
+                case "namespace":
+                    namespace = text(p, "identity.namespace");
+                    break;
+                case "session_id":
+                    sessionId = text(p, "identity.session_id");
                     break;
                 case "priority_timestamp":
                     priorityMs = number(p, "identity.priority_timestamp");
@@ -434,7 +443,7 @@ public final class DigestReader {
                 }
                 Checkpoint only = checkpoint();
                 return new StateDigest(
-                        null, StateDigest.NO_TIMESTAMP, 0, Phase.REQUESTING, StateDigest.uris(only.intentBacklog()), createdAtMs, retryAfterMs, only);
+                        null, null, StateDigest.NO_TIMESTAMP, 0, Phase.REQUESTING, StateDigest.uris(only.intentBacklog()), createdAtMs, retryAfterMs, only);
             }
             need(version, "version");
             need(agentId, "identity.agent_id");
@@ -445,6 +454,7 @@ public final class DigestReader {
             Checkpoint more = checkpoint ? checkpoint() : null;
             return new StateDigest(
                     agentId,
+                    session(),
                     priorityMs,
                     epoch,
                     constant(Phase.class, lastPhase, "recovery.last_phase"),
@@ -452,6 +462,16 @@ public final class DigestReader {
                     createdAtMs,
                     retryAfterMs,
                     more);
+        }
+
+        /** Both or neither: a session is one of a namespace (K7-10). */
+        private SessionKey session() throws Refused {
+            if (namespace == null && sessionId == null) {
+                return null;
+            }
+            need(namespace, "identity.namespace");
+            need(sessionId, "identity.session_id");
+            return new SessionKey(namespace, agentId, sessionId);
         }
 
         private Checkpoint checkpoint() throws Refused {

@@ -23,10 +23,9 @@ public record Restored(StateDigest digest, boolean vouched, DigestRefusal refusa
      * The command with which the agent comes back (K8-5): its first timestamp (K8-2), the next epoch, and PAUSED until it has looked at
      * what changed (K5-7, K5-8). A digest without an identity (C6) makes a session as young as {@code nowMs}.
      *
-     * @param namespace the agent's; digests do not name it
      * @param nowMs the kernel's clock, milliseconds
      * @param rollsBack as in {@link Command.Register}
-     * @throws IllegalStateException if the digest was refused
+     * @throws IllegalStateException if the digest was refused, or is of another agent or session: its age is for one (K8-10)
      */
     public Command.Register register(String namespace, String agentId, String sessionId, long nowMs, boolean rollsBack) {
         if (refusal != null) {
@@ -35,9 +34,13 @@ public record Restored(StateDigest digest, boolean vouched, DigestRefusal refusa
         if (digest.hasIdentity() && !digest.agentId().equals(agentId)) {
             throw new IllegalStateException("the digest is of " + digest.agentId() + ", not of " + agentId);
         }
+        SessionKey session = new SessionKey(namespace, agentId, sessionId);
+        if (digest.session() != null && !digest.session().equals(session)) {
+            throw new IllegalStateException("the digest is of session " + digest.session() + ", not of " + session);
+        }
         boolean retries = digest.checkpoint() == null || digest.checkpoint().resolution() != Resolution.ABORT;
         return new Command.Register(
-                new SessionKey(namespace, agentId, sessionId),
+                session,
                 digest.hasIdentity() ? digest.priorityMs() : nowMs,
                 vouched,
                 digest.epoch() + 1,

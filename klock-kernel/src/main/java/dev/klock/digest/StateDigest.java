@@ -1,6 +1,7 @@
 package dev.klock.digest;
 
 import dev.klock.kernel.Limits;
+import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.SessionView;
 import dev.klock.kernel.Triple;
 import dev.klock.resource.Resource;
@@ -14,6 +15,7 @@ import java.util.Objects;
  * One digest (K8-1). Immutable. Made at a DIE, at any suspension, and before ending with code {@link #EXIT_CODE} (K8-3, C7).
  *
  * @param agentId whose; {@code null} only when it was read from KLIS-5's form, which names nobody (C6)
+ * @param session which of the agent's sessions; {@code null} if it does not say, and then any of the agent's may come back by it
  * @param priorityMs the first timestamp, which never changes (K8-2), milliseconds since 1970; {@link #NO_TIMESTAMP} as above
  * @param epoch how often the agent had been restarted before
  * @param lastPhase what it was at
@@ -26,6 +28,7 @@ import java.util.Objects;
  */
 public record StateDigest(
         String agentId,
+        SessionKey session,
         long priorityMs,
         long epoch,
         Phase lastPhase,
@@ -56,6 +59,13 @@ public record StateDigest(
         if (agentId == null ? priorityMs != NO_TIMESTAMP : priorityMs < 0) {
             throw new IllegalArgumentException("a digest has an agent and its timestamp or neither, not " + agentId + " and " + priorityMs);
         }
+        if (session != null) {
+            if (!session.agentId().equals(agentId)) {
+                throw new IllegalArgumentException("session " + session + " is not one of agent " + agentId);
+            }
+            checkId("namespace", session.namespace());
+            checkId("session id", session.sessionId());
+        }
         if (epoch < 0 || createdAtMs < 0 || retryAfterMs < 0) {
             throw new IllegalArgumentException(
                     "epoch and times must not be negative: " + epoch + ", " + createdAtMs + ", " + retryAfterMs);
@@ -68,8 +78,8 @@ public record StateDigest(
             epoch = 0;
             lastPhase = Phase.REQUESTING;
             pendingIntents = uris(checkpoint.intentBacklog());
-        } else if (Texts.wrongId(agentId) != null) {
-            throw new IllegalArgumentException("the agent id " + Texts.wrongId(agentId));
+        } else {
+            checkId("agent id", agentId);
         }
         Objects.requireNonNull(lastPhase, "lastPhase");
         if (pendingIntents.size() > Limits.MAX_TRIPLES) {
@@ -99,6 +109,7 @@ public record StateDigest(
                 session.session().sessionId() + "#" + session.epoch(), resumePoint, contextJson, session.pending(), resolution);
         return new StateDigest(
                 session.session().agentId(),
+                session.session(),
                 session.priorityMs(),
                 session.epoch(),
                 Phase.of(session.phase()),
@@ -106,6 +117,13 @@ public record StateDigest(
                 nowMs,
                 retryAfterMs == 0 ? 0 : nowMs + retryAfterMs,
                 checkpoint);
+    }
+
+    private static void checkId(String what, String id) {
+        String wrong = Texts.wrongId(id);
+        if (wrong != null) {
+            throw new IllegalArgumentException("the " + what + " " + wrong);
+        }
     }
 
     /** The resource ids of {@code triples}, each once. */
@@ -130,6 +148,14 @@ public record StateDigest(
     /** The same, made at {@code nowMs} (C38). */
     public StateDigest renewed(long nowMs, long retryAfterMs) {
         return new StateDigest(
-                agentId, priorityMs, epoch, lastPhase, pendingIntents, nowMs, retryAfterMs == 0 ? 0 : nowMs + retryAfterMs, checkpoint);
+                agentId,
+                session,
+                priorityMs,
+                epoch,
+                lastPhase,
+                pendingIntents,
+                nowMs,
+                retryAfterMs == 0 ? 0 : nowMs + retryAfterMs,
+                checkpoint);
     }
 }

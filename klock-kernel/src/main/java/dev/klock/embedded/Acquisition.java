@@ -11,7 +11,7 @@ import java.util.List;
  * How an acquire ended. Immutable.
  *
  * @param verdict GRANTED, DIE, or PAUSED, which a wait also ends with when its manifest is taken back, by a pause for one; {@code null} if
- *     refused
+ *     refused, as a wait is whose session ends
  * @param timedOut whether it is a DIE because the wait ran out (K4-5)
  * @param leases what was granted; empty otherwise
  * @param conflicts what stood in the way; empty if granted

@@ -33,9 +33,9 @@ import java.util.function.LongSupplier;
  *
  * <p>One lock guards the state machine and the sessions' bookkeeping; it is held for microseconds, never while anybody's code runs but the
  * {@link dev.klock.kernel.Policy}'s, and no other lock is taken under it. A policy that calls this kernel or its sessions gets an
- * {@link IllegalStateException}, and refuses with it what it was asked about. It is a {@link ReentrantLock}, so a virtual thread that waits leaves its carrier. One daemon thread,
- * started with the first session, sends heartbeats, lets time pass for those who wait, and calls listeners. Futures complete on threads
- * of their own, so that what a program has follow on one may take as long as it likes.
+ * {@link IllegalStateException}, and refuses with it what it was asked about. The lock is a {@link ReentrantLock}, so a virtual thread
+ * that waits leaves its carrier. One daemon thread, started with the first session, sends heartbeats, lets time pass for those who wait,
+ * and calls listeners. Futures complete on threads of their own, so that what a program has follow on one may take as long as it likes.
  *
  * <p>The clock is monotonic: it starts at the wall-clock time of the kernel's making and does not follow when that is set.
  */
@@ -388,9 +388,7 @@ public final class EmbeddedKernel implements AutoCloseable {
                 }
             } else if (kind == Event.Kind.DIED || kind == Event.Kind.WAIT_TIMED_OUT || kind == Event.Kind.WAIT_WITHDRAWN) {
                 if (e.request() != 0 && s.waiter != null) {
-                    boolean timedOut = kind == Event.Kind.WAIT_TIMED_OUT;
-                    Verdict verdict = kind == Event.Kind.WAIT_WITHDRAWN ? Verdict.PAUSED : Verdict.DIE;
-                    finish(s, new Acquisition(verdict, timedOut, List.of(), e.conflicts(), List.of(), 0, null));
+                    finish(s, kind == Event.Kind.WAIT_WITHDRAWN ? withdrawn(s) : died(e));
                 }
             } else if (kind == Event.Kind.LEASE_EXPIRED || kind == Event.Kind.LEASE_REVOKED) {
                 leasesChanged(s);
@@ -407,6 +405,20 @@ public final class EmbeddedKernel implements AutoCloseable {
         if (tell) {
             notices.add(new Notice(e, s, null, null));
         }
+    }
+
+    private static Acquisition died(Event e) {
+        return new Acquisition(Verdict.DIE, e.kind() == Event.Kind.WAIT_TIMED_OUT, List.of(), e.conflicts(), List.of(), 0, null);
+    }
+
+    /** Its manifest was taken back: by a pause, or because the session is over. */
+    private Acquisition withdrawn(EmbeddedSession s) {
+        LifeCycle state = kernel.state(s.key);
+        if (!state.isTerminal()) {
+            return new Acquisition(Verdict.PAUSED, false, List.of(), List.of(), List.of(), 0, null);
+        }
+        Refusal over = new Refusal(Refusal.Code.SESSION_ENDED, s.key + " became " + state + " while it waited");
+        return new Acquisition(null, false, List.of(), List.of(), List.of(), 0, over);
     }
 
     /** The observation update that goes with a grant from the queue: it follows it among the events of the same command. */

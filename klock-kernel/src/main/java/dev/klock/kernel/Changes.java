@@ -6,6 +6,9 @@ import java.util.List;
 
 /** The last writing leases that ended while somebody was paused (K5-11): a ring, so that a long pause costs no memory. */
 final class Changes {
+    /** {@link Session#staleFromChange} of a session that was away for nobody knows how long. */
+    static final long UNKNOWN = -1;
+
     private Change[] ring = new Change[0];
     private LeaseIndex.Space[] spaces = new LeaseIndex.Space[0];
     private final Roll roll;
@@ -32,7 +35,7 @@ final class Changes {
 
     /** What others may have changed of what {@code s} asked for or holds, since its view may be stale. */
     List<Change> since(Session s, long nowMs) {
-        if (total - s.staleFromChange > Limits.MAX_CHANGES) {
+        if (s.staleFromChange == UNKNOWN || total - s.staleFromChange > Limits.MAX_CHANGES) {
             ArrayList<Change> anything = new ArrayList<>(s.interest.size());
             for (Triple t : s.interest) {
                 anything.add(new Change(null, Predicate.MUTATES, t.object(), nowMs));

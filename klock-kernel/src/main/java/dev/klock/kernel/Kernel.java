@@ -292,7 +292,9 @@ public final class Kernel {
             out.refuse(Refusal.Code.BAD_TIME, "priority timestamp and epoch must not be negative: " + c.priorityMs() + ", " + c.epoch());
             return;
         }
-        Session s = sessions.get(key);
+        Session known = sessions.get(key);
+        Session s = known;
+        boolean comesBack = c.resumed();
         if (s == null) {
             if (tooManySessions(out)) {
                 return;
@@ -305,6 +307,7 @@ public final class Kernel {
             }
             s = newSession(c, c.priorityMs());
         } else {
+            comesBack &= c.epoch() > s.epoch;
             if (c.epoch() < s.epoch) {
                 out.refuse(Refusal.Code.STALE_EPOCH, "epoch " + c.epoch() + " was restarted as " + s.epoch);
                 return;
@@ -335,27 +338,26 @@ public final class Kernel {
                     return;
                 }
                 long priorityMs = s.priorityMs;
-                Session before = s;
                 remove(s);
                 s = newSession(c, priorityMs);
-                s.succeed(before);
+                s.succeed(known);
             } else if (c.epoch() > s.epoch) {
                 s.epoch = c.epoch();
                 if (s.request != null) {
                     withdraw(s.request, out);
-                }
-                if (c.resumed()) {
-                    s.suspended = true;
-                    move(s, LifeCycle.PAUSED, "resumed from a digest", out);
                 }
             }
         }
         out.session = s;
         out.priorityMs = s.priorityMs;
         emit(out, Event.Kind.SESSION_REGISTERED, s, List.of(), 0, List.of(), null);
-        if (c.resumed() && s.state() == LifeCycle.PLANNING) {
+        if (comesBack) {
             s.suspended = true;
             move(s, LifeCycle.PAUSED, "resumed from a digest", out);
+            if (s != known) {
+                // nobody knows how long it was away, nor what happened then
+                s.staleFromChange = Changes.UNKNOWN;
+            }
         }
     }
 
@@ -489,11 +491,11 @@ public final class Kernel {
             out.refuse(Refusal.Code.ROLLING_BACK, s.key + " has a rollback to finish");
             return true;
         }
-        if (triples.size() > options.leasesPerSession() - s.leases - s.unleased.size()) {
+        if (isMoreThan(options.leasesPerSession() - s.leases, triples)) {
             out.refuse(Refusal.Code.QUOTA, "more than " + options.leasesPerSession() + " leases of one session");
             return true;
         }
-        if (triples.size() > Limits.MAX_CLAIMS - leases.size()) {
+        if (isMoreThan(Limits.MAX_CLAIMS - leases.size(), triples)) {
             out.refuse(Refusal.Code.TOO_MANY, "more than " + Limits.MAX_CLAIMS + " leases");
             return true;
         }
@@ -504,6 +506,20 @@ public final class Kernel {
             return true;
         }
         return false;
+    }
+
+    /** Whether {@code triples} would be more than {@code room} leases: those on one resource are one, and starts of programs none. */
+    private static boolean isMoreThan(int room, List<Triple> triples) {
+        if (triples.size() <= room) {
+            return false;
+        }
+        HashSet<Resource> leased = new HashSet<>();
+        for (int i = 0; i < triples.size(); i++) {
+            if (takesLease(triples.get(i))) {
+                leased.add(triples.get(i).object());
+            }
+        }
+        return leased.size() > room;
     }
 
     private boolean overQuota(Session s) {
@@ -850,7 +866,7 @@ public final class Kernel {
             found.clear();
             index.collect(
                     s.space, t.object(), ConflictMatrix.conflictMask(t.predicate()), s, Long.MAX_VALUE, LeaseIndex.ALL, found);
-            if (found.isEmpty() || standsForAlready(s, t.object(), t.predicate())) {
+            if (found.isEmpty() || index.isHeld(s.space, t.object(), ConflictMatrix.conflictMask(t.predicate()), s)) {
                 continue;
             }
             found.sort(FIXED_ORDER);
@@ -879,19 +895,6 @@ public final class Kernel {
 
     private boolean blocks(Claim c, Session s) {
         return !olderOvertake || c.request == null || s.compareTo(c.session) > 0;
-    }
-
-    /** Whether a lease of the session itself excludes all that {@code predicate} on {@code resource} would exclude. */
-    private boolean standsForAlready(Session s, Resource resource, Predicate predicate) {
-        int mask = ConflictMatrix.conflictMask(predicate);
-        for (Claim c = roll.claim(s.firstLease); c != null; c = roll.claim(c.nextOfSession)) {
-            if (c.state != LeaseState.LOCK_DELAY
-                    && (mask & ~ConflictMatrix.conflictMask(c.predicate)) == 0
-                    && c.resource().covers(resource)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Starting a program is declared by its name but claims only the process that comes of it, so starts never conflict (C48). */
@@ -1016,7 +1019,7 @@ public final class Kernel {
             found.clear();
             index.collect(
                     s.space, claim.resource(), mask, s, r.number, thorough ? LeaseIndex.ALL : LeaseIndex.FIRST_ONLY, found);
-            if (found.isEmpty() || thorough && standsForAlready(s, claim.resource(), claim.predicate)) {
+            if (found.isEmpty() || thorough && index.isHeld(s.space, claim.resource(), mask, s)) {
                 continue;
             }
             for (int i = 0; i < found.size(); i++) {
@@ -1057,16 +1060,10 @@ public final class Kernel {
     private void judgeQueued(Request r, Outcome why) {
         ArrayList<Conflict> conflicts = new ArrayList<>();
         for (Claim claim : r.claims) {
+            int mask = ConflictMatrix.conflictMask(claim.predicate);
             found.clear();
-            index.collect(
-                    r.session.space,
-                    claim.resource(),
-                    ConflictMatrix.conflictMask(claim.predicate),
-                    r.session,
-                    r.number,
-                    LeaseIndex.ALL,
-                    found);
-            if (found.isEmpty() || standsForAlready(r.session, claim.resource(), claim.predicate)) {
+            index.collect(r.session.space, claim.resource(), mask, r.session, r.number, LeaseIndex.ALL, found);
+            if (found.isEmpty() || index.isHeld(r.session.space, claim.resource(), mask, r.session)) {
                 continue;
             }
             found.sort(FIXED_ORDER);
@@ -1406,7 +1403,7 @@ public final class Kernel {
     /** The state that follows from the leases, once some were confirmed or given back. */
     private void settleState(Session s, Outcome out) {
         if (s.held() == 0) {
-            if (s.state() == LifeCycle.EXECUTING || s.state() == LifeCycle.ACQUIRING) {
+            if (s.state() == LifeCycle.EXECUTING || s.state() == LifeCycle.ACQUIRING || s.state() == LifeCycle.VERIFYING) {
                 move(s, LifeCycle.PLANNING, null, out);
             }
         } else if (s.state() == LifeCycle.ACQUIRING && s.pending == 0 && !s.lostWhilePaused) {

@@ -16,8 +16,9 @@ import java.util.TreeSet;
  * @param schemes the schemes that are known (C16), in any case or by their alias; some of those that {@link Resource#parse} knows
  * @param policy what may be asked for at all
  * @param renames whether RENAMES is known; without it the kernel is one of the five core predicates (C2)
- * @param leasesPerSession the most live leases of one session (K7-11); a triple that takes none counts, too
- * @param submitsPerWindow the most manifests of one session in a window (K7-11)
+ * @param leasesPerSession the most live leases of one session (K7-11), not triples
+ * @param submitsPerWindow the most manifests of one session in a window (K7-11); one that was refused or only tried changed nothing, and
+ *     is not counted
  * @param quotaWindowMs that window, milliseconds
  * @param lockDelayMs how long a writing lease that ran out blocks others still, because its holder may have been stopped just before a
  *     write (C46), milliseconds; 0 for not at all, which is right when the holder's death is certain, as inside one process

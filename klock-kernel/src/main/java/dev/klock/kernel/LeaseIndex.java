@@ -60,6 +60,8 @@ final class LeaseIndex {
     /** The mask of every predicate. */
     static final int ANY = 0b111111;
 
+    private static final Predicate[] PREDICATES = Predicate.values();
+
     private static final int NONE = 0;
     private static final int NOT_THERE = -1;
 
@@ -607,6 +609,44 @@ final class LeaseIndex {
                 return;
             }
         }
+    }
+
+    /**
+     * Whether a lease of {@code mine} covers {@code resource} and excludes all that {@code mask}, which a triple on it conflicts with. Walks
+     * from the root to it and not through the session's leases, of which there may be many.
+     */
+    boolean isHeld(Space space, Resource resource, int mask, Session mine) {
+        int node = root(space, resource.scheme(), false);
+        if (node == NONE || mine.held() == 0) {
+            return false;
+        }
+        String path = resource.path();
+        int form = form(resource);
+        read(path);
+        for (int k = 0; k < depth; k++) {
+            if (isHeldAt(node, SUBTREE, mask, mine) || k == depth - 1 && form == EXACT && isHeldAt(node, CHILDREN, mask, mine)) {
+                return true;
+            }
+            node = find(node, path, k);
+            if (node == NONE) {
+                return false;
+            }
+        }
+        return isHeldAt(node, SUBTREE, mask, mine) || form != SUBTREE && isHeldAt(node, form, mask, mine);
+    }
+
+    private boolean isHeldAt(int node, int form, int mask, Session mine) {
+        for (int hits = field(node, OWN) >> form & ANY; hits != 0; hits &= hits - 1) {
+            int predicate = Integer.numberOfTrailingZeros(hits);
+            if ((mask & ~ConflictMatrix.conflictMask(PREDICATES[predicate])) == 0) {
+                for (Claim c = head(node, form, predicate); c != null; c = roll.claim(c.next)) {
+                    if (c.session == mine && c.request == null && c.state != LeaseState.LOCK_DELAY) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
     }
 
     /** The child in the first slot from {@code slot} on that is not free; NONE after the last. */

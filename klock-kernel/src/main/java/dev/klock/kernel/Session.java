@@ -37,7 +37,7 @@ final class Session extends Timed implements Comparable<Session> {
 
     /** Whether its view of the world may be stale (K5-11): it was paused or told that it would have to wait, and has not gone on since. */
     boolean stale;
-    /** The number of the first change it has not been told about. */
+    /** The number of the first change it has not been told about; or {@link Changes#UNKNOWN}. */
     long staleFromChange;
     /** Whether it was paused and has not gone on since. */
     boolean paused;

@@ -139,12 +139,12 @@ class HostileDigestTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new Checkpoint("c", null, "{", List.of(), Resolution.RETRY));
         assertThatIllegalArgumentException().isThrownBy(() -> new Checkpoint("\ud800", null, null, List.of(), Resolution.RETRY));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new StateDigest("a", -1, 0, Phase.PLANNING, List.of(), 1, 0, null));
+                .isThrownBy(() -> new StateDigest("a", null, -1, 0, Phase.PLANNING, List.of(), 1, 0, null));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new StateDigest(null, StateDigest.NO_TIMESTAMP, 0, Phase.PLANNING, List.of(), 1, 0, null));
+                .isThrownBy(() -> new StateDigest(null, null, StateDigest.NO_TIMESTAMP, 0, Phase.PLANNING, List.of(), 1, 0, null));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new StateDigest("a", 1, -1, Phase.PLANNING, List.of(), 1, 0, null));
+                .isThrownBy(() -> new StateDigest("a", null, 1, -1, Phase.PLANNING, List.of(), 1, 0, null));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new StateDigest("a", 1, 0, Phase.PLANNING, List.of("FILE:x"), 1, 0, null));
+                .isThrownBy(() -> new StateDigest("a", null, 1, 0, Phase.PLANNING, List.of("FILE:x"), 1, 0, null));
     }
 }

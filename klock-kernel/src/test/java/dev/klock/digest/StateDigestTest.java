@@ -67,12 +67,11 @@ class StateDigestTest {
     @Tag("K8-1")
     @Tag("K8-8")
     @Tag("K4-9")
-    @Tag("K5-4")
     void digest_ofASessionThatDied_hasEveryFieldOfBothDocuments() {
         Outcome died = juniorDies();
         String json = new String(DigestFormat.write(ofJunior(died.retryAfterMs())), StandardCharsets.UTF_8);
         assertThat(json).isEqualTo("{\"version\":\"1.0\","
-                + "\"identity\":{\"agent_id\":\"junior\",\"priority_timestamp\":2000,\"epoch\":0},"
+                + "\"identity\":{\"agent_id\":\"junior\",\"namespace\":\"default\",\"session_id\":\"j\",\"priority_timestamp\":2000,\"epoch\":0},"
                 + "\"recovery\":{\"last_phase\":\"REQUESTING\",\"pending_intents\":[\"FILE:/src/own\",\"FILE:/src/config.json\"]},"
                 + "\"timestamps\":{\"created_at\":1703458800000,\"retry_after\":1703458860000},"
                 + "\"checkpoint\":{\"checkpoint_id\":\"j#0\",\"resume_point\":\"step 3\",\"context\":{\"goal\":\"tidy\"},"
@@ -197,7 +196,6 @@ class StateDigestTest {
     }
 
     @Test
-    @Tag("K5-4")
     void phase_ofAPausedSession_isTheOneBeforeThePause() {
         register(junior, 2000);
         kernel.apply(new Command.Pause(junior), NOW);
@@ -213,7 +211,6 @@ class StateDigestTest {
     }
 
     @Test
-    @Tag("K5-4")
     void digest_ofAWaitingSession_hasTheManifestItWaitsFor() {
         register(senior, 1000);
         register(junior, 2000);
@@ -269,6 +266,27 @@ class StateDigestTest {
         assertThat(out.refusal().code()).isEqualTo(Refusal.Code.FORGED_PRIORITY);
     }
 
+    /** Its age is one session's: else one death would make any number of old sessions. */
+    @Test
+    @Tag("K8-10")
+    @Tag("K7-10")
+    void digest_ofASession_bringsNoOtherSessionBack() {
+        byte[] kept = DigestFormat.sign(ofJuniorAfterDeath(), KEY);
+        Restored back = READER.read(kept, "junior", NOW);
+        assertThat(back.digest().session()).isEqualTo(junior);
+        assertThatIllegalStateException().isThrownBy(() -> back.register("default", "junior", "j2", NOW, true))
+                .withMessage("the digest is of session junior/j, not of junior/j2");
+        assertThatIllegalStateException().isThrownBy(() -> back.register("other", "junior", "j", NOW, true));
+        String text = new String(kept, StandardCharsets.UTF_8);
+        for (String change : List.of("\"session_id\":\"j\",", "\"namespace\":\"default\",", "\"namespace\":\"default\",\"session_id\":\"j\",")) {
+            assertThat(text).contains(change);
+            assertThat(READER.read(text.replace(change, "").getBytes(StandardCharsets.UTF_8), "junior", NOW).isRefused()).as(change).isTrue();
+        }
+        byte[] half = new String(DigestFormat.write(ofJuniorAfterDeath()), StandardCharsets.UTF_8).replace("\"namespace\":\"default\",", "")
+                .getBytes(StandardCharsets.UTF_8);
+        assertThat(DigestReader.trustingThePlace().read(half, "junior", NOW).refusal().message()).isEqualTo("the digest has no identity.namespace");
+    }
+
     @Test
     @Tag("K8-9")
     void ed25519_signedByThePrivateKey_isVerifiedByThePublicOneOnly() throws NoSuchAlgorithmException {
@@ -297,7 +315,6 @@ class StateDigestTest {
     }
 
     @Test
-    @Tag("K5-4")
     void klis5Form_alone_isReadAndMakesANewSessionThatAsksForTheBacklog() {
         String klis5 = "{\"checkpoint_id\": \"c7\", \"resume_point\": \"tests\", \"context\": {\"n\": 1.50, \"deep\": [null, {\"x\": true}]},"
                 + "\"intent_backlog\": [\"MUTATES FILE:/w/a\", {\"predicate\": \"CONSUMES\", \"resource\": \"FILE:/w/**\", \"confidence\": 0.6}],"
@@ -324,7 +341,7 @@ class StateDigestTest {
                 + "  \"timestamps\": {\"created_at\": 1703458800000, \"retry_after\": 1703458802000}\n}\n";
         Restored back = DigestReader.trustingThePlace().read(example.getBytes(StandardCharsets.UTF_8), "agent_junior", NOW + 1);
         assertThat(back.digest()).isEqualTo(new StateDigest(
-                "agent_junior", 2000, 0, Phase.REQUESTING, List.of("FILE:/src/config.json"), NOW, NOW + 2000, null));
+                "agent_junior", null, 2000, 0, Phase.REQUESTING, List.of("FILE:/src/config.json"), NOW, NOW + 2000, null));
         assertThat(back.digest().backlog()).isEmpty();
     }
 

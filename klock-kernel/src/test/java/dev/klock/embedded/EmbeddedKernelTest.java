@@ -236,7 +236,6 @@ class EmbeddedKernelTest {
 
     @Test
     @Tag("K3-9")
-    @Tag("K3-10")
     @Tag("K3-11")
     void heartbeat_healthySession_keepsItsLeasesBeyondTheirTimeToLive() throws Exception {
         EmbeddedSession a = session("a", 1);
@@ -245,6 +244,61 @@ class EmbeddedKernelTest {
         Thread.sleep(3500);
         assertThat(a.isValid()).isTrue();
         assertThat(a.leases()).hasSize(1);
+    }
+
+    @Test
+    @Tag("K3-10")
+    void heartbeat_ofALease_comesAtEachThirdOfItsTime() throws Exception {
+        AtomicLong clock = new AtomicLong();
+        AtomicInteger beats = new AtomicInteger();
+        EmbeddedKernel timed = new EmbeddedKernel(KernelOptions.standard(), 1_000_000, null, clock::get);
+        try {
+            EmbeddedSession a = timed.open(SessionKey.of("a", "s"), 1, () -> beats.incrementAndGet() > 0, null);
+            a.acquire(mutates("/x"), 0, 300, false);
+            for (int third = 1; third <= 5; third++) {
+                clock.set(TimeUnit.MILLISECONDS.toNanos(third * 100) - 1);
+                Thread.sleep(150);
+                assertThat(beats.get()).as("just before third %s", third).isEqualTo(third - 1);
+                clock.set(TimeUnit.MILLISECONDS.toNanos(third * 100));
+                int due = third;
+                waitUntil(() -> beats.get() == due);
+            }
+            assertThat(a.leases()).hasSize(1);
+        } finally {
+            timed.close();
+        }
+    }
+
+    @Test
+    @Tag("K5-2")
+    void wait_whoseSessionEnds_saysThatItIsOver() throws Exception {
+        for (String end : List.of("aborted", "closed", "its leases run out")) {
+            EmbeddedSession young = session("young " + end, 9);
+            young.acquire(mutates("/" + end), 0, 0, false);
+            AtomicBoolean alive = new AtomicBoolean(true);
+            EmbeddedSession old = kernel.open(SessionKey.of("old " + end, "s"), 1, alive::get, null);
+            old.acquire(mutates("/own " + end), 0, 300, false);
+            CompletableFuture<Acquisition> waits = old.acquireLater(mutates("/" + end), 50_000, 0, false);
+            switch (end) {
+                case "aborted" -> old.abort("test");
+                case "closed" -> old.close();
+                default -> alive.set(false);
+            }
+            Acquisition answer = waits.get(10, TimeUnit.SECONDS);
+            assertThat(answer.verdict()).as(end).isNull();
+            assertThat(answer.refusal().code()).as(end).isEqualTo(Refusal.Code.SESSION_ENDED);
+            assertThat(answer.refusal().message()).endsWith("became ABORTED while it waited");
+        }
+    }
+
+    @Test
+    void wait_whoseSessionIsPaused_isPaused() throws Exception {
+        EmbeddedSession young = session("young", 9);
+        young.acquire(mutates("/x"), 0, 0, false);
+        EmbeddedSession old = session("old", 1);
+        CompletableFuture<Acquisition> waits = old.acquireLater(mutates("/x"), 50_000, 0, false);
+        old.perform(new Command.Pause(old.key()));
+        assertThat(waits.get(10, TimeUnit.SECONDS).verdict()).isEqualTo(Verdict.PAUSED);
     }
 
     @Test

@@ -217,6 +217,10 @@ class KernelModelTest {
                 trace.add(now + " " + name + " completes");
                 carriedOut = naive.complete(name);
                 out = kernel.apply(new Command.Complete(key), now);
+            } else if (random.nextBoolean()) {
+                trace.add(now + " " + name + " verifies");
+                carriedOut = naive.verify(name);
+                out = kernel.apply(new Command.Verify(key), now);
             } else {
                 trace.add(now + " time");
                 carriedOut = true;

@@ -1,6 +1,7 @@
 package dev.klock.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.klock.resource.Resource;
 import java.util.List;
@@ -23,7 +24,7 @@ class LifeCycleTest {
         "ACQUIRING,  PLANNING EXECUTING PAUSED ABORTED",
         "EXECUTING,  PLANNING ACQUIRING PAUSED VERIFYING ABORTED",
         "PAUSED,     ACQUIRING ABORTED",
-        "VERIFYING,  ACQUIRING EXECUTING PAUSED COMPLETED ABORTED",
+        "VERIFYING,  PLANNING ACQUIRING EXECUTING PAUSED COMPLETED ABORTED",
         "COMPLETED,  ''",
         "ABORTED,    ''",
     })
@@ -71,6 +72,18 @@ class LifeCycleTest {
     }
 
     @Test
+    @Tag("K5-2")
+    void verifying_leasesGivenBack_isPlanningAgain() {
+        w.submit(a, "MUTATES /x", "MUTATES /y");
+        w.apply(new Command.Verify(a));
+        w.apply(new Command.Release(a, Worlds.tokens(w.kernel.leasesOf(a).get(0))));
+        assertThat(w.state(a)).as("holds one still").isEqualTo(LifeCycle.VERIFYING);
+        w.release(a);
+        assertThat(w.state(a)).isEqualTo(LifeCycle.PLANNING);
+        assertThat(w.apply(new Command.Complete(a)).refusal()).isNull();
+    }
+
+    @Test
     @Tag("K5-3")
     void conflict_notSettledAtOnce_pausesTheSession() {
         w.submit(b, "MUTATES /x");
@@ -89,7 +102,6 @@ class LifeCycleTest {
     @Tag("K5-9")
     @Tag("K5-10")
     @Tag("K5-11")
-    @Tag("K5-8")
     void retry_afterDie_isToldWhatOthersMayHaveChanged() {
         w.submit(a, "MUTATES /x/1", "CONSUMES /x/2", "MUTATES /y");
         assertThat(w.submit(b, "MUTATES /x/**").verdict()).isEqualTo(Verdict.DIE);
@@ -375,6 +387,7 @@ class LifeCycleTest {
 
     @Test
     @Tag("K5-7")
+    @Tag("K5-8")
     void register_resumedFromADigest_isPausedUntilRevalidated_withItsFirstTimestampAndTheNextEpoch() {
         w.now = 10_000;
         SessionKey r = SessionKey.of("r", "s");
@@ -385,6 +398,47 @@ class LifeCycleTest {
         w.apply(new Command.Resume(r));
         assertThat(w.submit(r, "MUTATES /x").verdict()).isEqualTo(Verdict.GRANTED);
         assertThat(w.state(r)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    /** Whoever knows nothing of what happened says so, and not that nothing did. */
+    @Test
+    @Tag("K5-8")
+    @Tag("K5-10")
+    @Tag("K5-11")
+    void register_resumedWhereNobodyWatchedForIt_isToldThatAnythingMayHaveChanged() {
+        w.submitFor(b, 1000, "CONSUMES /d");
+        w.apply(new Command.Pause(b));
+        w.at(1000);
+        assertThat(w.state(b)).as("its process is gone, and so are its leases").isEqualTo(LifeCycle.ABORTED);
+        w.submit(a, "MUTATES /d");
+        w.release(a);
+        w.apply(new Command.Register(b, 2, true, 1, true, false, true));
+        w.apply(new Command.Resume(b));
+        Outcome out = w.submit(b, "CONSUMES /d");
+        assertThat(out.changes()).containsExactly(new Change(null, Predicate.MUTATES, Worlds.triples("CONSUMES /d").get(0).object(), 1000));
+        assertThat(w.submit(b, "CONSUMES /e").changes()).as("told once").isEmpty();
+    }
+
+    @Test
+    @Tag("K5-11")
+    void register_resumedAfterADeathThatTheKernelRemembers_isToldWhatChangedSinceThen() {
+        w.submit(a, "MUTATES /d", "MUTATES /other");
+        assertThat(w.submit(b, "MUTATES /d").verdict()).isEqualTo(Verdict.DIE);
+        w.release(a);
+        w.apply(new Command.Register(b, 2, true, 1, true, false, true));
+        w.apply(new Command.Resume(b));
+        assertThat(w.submit(b, "MUTATES /d").changes()).extracting(Change::by, c -> c.resource().path()).containsExactly(tuple(a, "/d"));
+    }
+
+    @Test
+    void register_again_changesNothing() {
+        Overview before = w.kernel.overview(null, 10);
+        assertThat(w.apply(new Command.Register(a, 7, true, 0, true, true, false)).priorityMs()).isEqualTo(1);
+        assertThat(w.kernel.overview(null, 10)).isEqualTo(before);
+        w.submit(a, "MUTATES /x");
+        before = w.kernel.overview(null, 10);
+        w.apply(new Command.Register(a, 1, true, 0, true, false, true));
+        assertThat(w.kernel.overview(null, 10)).isEqualTo(before);
     }
 
     @Test

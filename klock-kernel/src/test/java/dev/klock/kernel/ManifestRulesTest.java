@@ -168,6 +168,22 @@ class ManifestRulesTest {
 
     @Test
     @Tag("K2-10")
+    void policy_whoMayMutateWhat_isAskedWithWhoAsks() {
+        Worlds own = new Worlds(KernelOptions.standard().withPolicy((session, predicate, resource) ->
+                predicate == Predicate.MUTATES && resource.path().startsWith("/billing") && !session.agentId().equals("billing")
+                        ? "only billing changes that" : null));
+        SessionKey billing = own.session("billing", 1);
+        SessionKey tidy = own.session("tidy", 2);
+        Refusal refusal = own.submit(tidy, "CONSUMES /x", "MUTATES /billing/2026").refusal();
+        assertThat(refusal.code()).isEqualTo(Refusal.Code.POLICY);
+        assertThat(refusal.message()).contains("MUTATES FILE:/billing/2026").endsWith("only billing changes that");
+        assertThat(own.kernel.leasesOf(tidy)).isEmpty();
+        assertThat(own.submit(tidy, "MUTATES /x").verdict()).isEqualTo(Verdict.GRANTED);
+        assertThat(own.submit(billing, "MUTATES /billing/2026").verdict()).isEqualTo(Verdict.GRANTED);
+    }
+
+    @Test
+    @Tag("K2-10")
     @Tag("K1-18")
     void policy_guardedOrShallowDirectory_refusesWritingThere() {
         Worlds strict = new Worlds(KernelOptions.standard().withPolicy(new GlobalScopePolicy(2, List.of("/home/me"))));
@@ -225,6 +241,20 @@ class ManifestRulesTest {
         world[0].session("a", 1);
         assertThat(world[0].submit(key, "MUTATES /x").refusal().code()).isEqualTo(Refusal.Code.POLICY);
         assertThat(world[0].state(key)).isEqualTo(LifeCycle.PLANNING);
+    }
+
+    @Test
+    @Tag("K7-11")
+    void quota_ofLeases_countsLeasesAndNotTriples() {
+        Worlds small = new Worlds(KernelOptions.standard().withQuota(2, 100, 1000));
+        SessionKey key = small.session("a", 1);
+        Triple start = Triple.of(Predicate.PROVIDES, Resource.parse("PROCESS:/bin/x"));
+        List<Triple> oneLease = new ArrayList<>(Worlds.triples("CONSUMES /1", "MUTATES /1", "DELETES /1"));
+        oneLease.add(start);
+        assertThat(small.apply(Command.Submit.of(key, oneLease)).leases()).hasSize(1);
+        assertThat(small.submit(key, "CONSUMES /2", "CONSUMES /3").refusal().message()).isEqualTo("more than 2 leases of one session");
+        assertThat(small.submit(key, "CONSUMES /2", "MUTATES /2").leases()).hasSize(1);
+        assertThat(small.apply(Command.Submit.of(key, List.of(start))).verdict()).as("takes none").isEqualTo(Verdict.GRANTED);
     }
 
     @Test

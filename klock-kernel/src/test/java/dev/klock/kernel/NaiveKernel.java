@@ -358,7 +358,7 @@ final class NaiveKernel {
 
     private void afterRelease(S s) {
         if (held(s).isEmpty()) {
-            if (s.state == LifeCycle.EXECUTING || s.state == LifeCycle.ACQUIRING) {
+            if (s.state == LifeCycle.EXECUTING || s.state == LifeCycle.ACQUIRING || s.state == LifeCycle.VERIFYING) {
                 s.state = LifeCycle.PLANNING;
                 s.stale = false;
                 s.lostWhilePaused = false;
@@ -524,12 +524,21 @@ final class NaiveKernel {
     boolean complete(String name) {
         S s = sessions.get(name);
         boolean idle = s.state == LifeCycle.PLANNING || s.state == LifeCycle.ACQUIRING && held(s).isEmpty();
-        if (rollingBack(s) || s.state != LifeCycle.EXECUTING && !idle) {
+        if (rollingBack(s) || s.state != LifeCycle.EXECUTING && s.state != LifeCycle.VERIFYING && !idle) {
             return false;
         }
         leases.removeAll(of(s));
         s.state = LifeCycle.COMPLETED;
         settle();
+        return true;
+    }
+
+    boolean verify(String name) {
+        S s = sessions.get(name);
+        if (s.state != LifeCycle.EXECUTING && s.state != LifeCycle.VERIFYING) {
+            return false;
+        }
+        s.state = LifeCycle.VERIFYING;
         return true;
     }
 

@@ -1,6 +1,7 @@
 package dev.klock.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.time.Duration;
@@ -161,9 +162,6 @@ class WaitDieTest {
 
     @Test
     @Tag("K4-7")
-    @Tag("K3-7")
-    @Tag("K3-8")
-    @Tag("K0-9")
     void die_andRetry_keepsTheFirstTimestampAndGetsIn() {
         w.submit(a, "MUTATES /x");
         for (int i = 0; i < 5; i++) {
@@ -176,6 +174,35 @@ class WaitDieTest {
         w.release(a);
         w.submit(c, "MUTATES /x");
         assertThat(w.submit(b, "MUTATES /x").verdict()).as("by now the older one").isEqualTo(Verdict.WAIT);
+    }
+
+    @Test
+    @Tag("K3-7")
+    void timestamp_whileItWaits_isWhatItWas() {
+        w.submit(b, "MUTATES /x");
+        assertThat(w.submit(a, "MUTATES /x").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.apply(new Command.Register(a, 99, true, 0, false, false, true)).priorityMs()).isEqualTo(1);
+        assertThat(w.kernel.session(a).priorityMs()).isEqualTo(1);
+        assertThat(w.submit(c, "MUTATES /x").conflicts()).extracting(Conflict::holder, Conflict::holderPriorityMs)
+                .containsExactlyInAnyOrder(tuple(a, 1L), tuple(b, 2L));
+        assertThat(w.kernel.queue()).as("waits as before").containsExactly(a);
+    }
+
+    /** Neither another name for the same session nor its next life is one: only another session, once this one was given up (C10). */
+    @Test
+    @Tag("K3-7")
+    @Tag("K3-8")
+    @Tag("K0-9")
+    void timestamp_another_takesAnAbortAndANewSession() {
+        w.submit(b, "MUTATES /x");
+        w.submit(a, "MUTATES /x");
+        w.apply(new Command.Abort(a, "wants to be younger"));
+        assertThat(w.kernel.queue()).isEmpty();
+        assertThat(w.apply(new Command.Register(a, 99, true, 1, false, false, true)).priorityMs()).as("its next life").isEqualTo(1);
+        assertThat(w.apply(new Command.Register(a, 0, true, 2, false, false, true)).refusal().code()).isEqualTo(Refusal.Code.FORGED_PRIORITY);
+        SessionKey fresh = w.session(SessionKey.of("a", "s2"), 99, false);
+        assertThat(w.submit(fresh, "MUTATES /x").verdict()).as("the youngest now").isEqualTo(Verdict.DIE);
+        assertThat(w.kernel.session(fresh).priorityMs()).isEqualTo(99);
     }
 
     @Test
