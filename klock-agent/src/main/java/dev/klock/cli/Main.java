@@ -3,6 +3,7 @@ package dev.klock.cli;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Release;
+import dev.klock.manifest.Names;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.OutputStreamWriter;
@@ -87,12 +88,19 @@ public final class Main implements Runnable {
     }
 
     private static int misused(ParameterException e, Terminal terminal) {
-        String text = e.getMessage().replace('\n', ' ');
-        StringBuilder line = new StringBuilder(text);
-        if (e instanceof UnmatchedArgumentException) {
-            List<String> suggestions = ((UnmatchedArgumentException) e).getSuggestions();
-            if (!suggestions.isEmpty()) {
-                line.append("; did you mean ").append(suggestions.get(0)).append('?');
+        StringBuilder line = new StringBuilder();
+        CommandLine command = e.getCommandLine();
+        List<String> unmatched = e instanceof UnmatchedArgumentException ? ((UnmatchedArgumentException) e).getUnmatched() : List.of();
+        if (!unmatched.isEmpty() && command.getParent() == null && !unmatched.get(0).startsWith("-")) {
+            String[] verbs = command.getSubcommands().keySet().toArray(new String[0]);
+            String nearest = Names.nearest(unmatched.get(0), verbs);
+            line.append("there is no verb '").append(unmatched.get(0)).append("'; ")
+                    .append(nearest == null ? "there are " + String.join(", ", verbs) : "did you mean " + nearest + "?");
+        } else {
+            line.append(e.getMessage().replace('\n', ' '));
+            List<String> options = unmatched.isEmpty() ? List.of() : ((UnmatchedArgumentException) e).getSuggestions();
+            if (!options.isEmpty()) {
+                line.append("; did you mean ").append(options.get(0)).append('?');
             }
         }
         line.append("; see ").append(e.getCommandLine().getCommandSpec().qualifiedName()).append(" --help");

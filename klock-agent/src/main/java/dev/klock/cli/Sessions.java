@@ -88,7 +88,7 @@ final class Sessions extends Verb {
             line.append(", records lost ").append(session.lost + session.unreadable);
         }
         if (stored != null && (stored.touched() > 0 || stored.damage() != null)) {
-            line.append(", images of ").append(stored.touched()).append(" paths (").append(stored.bytes()).append(" bytes, ")
+            line.append(", images of ").append(stored.touched()).append(stored.touched() == 1 ? " path (" : " paths (").append(stored.bytes()).append(" bytes, ")
                     .append(state(stored)).append(')');
         }
         terminal.line(line.toString());

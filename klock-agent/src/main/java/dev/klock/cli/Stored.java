@@ -30,7 +30,7 @@ final class Stored {
             throw new UsageException("there are no images of a session " + named + " in " + home + "; see java -jar klock.jar sessions");
         }
         return all.stream().filter(s -> s.touched() > 0).max(Comparator.comparingLong(Store.Session::startedMs))
-                .orElseThrow(() -> new UsageException("no session in " + home + " has changed anything")).id();
+                .orElseThrow(() -> new UsageException("there are no images of any session in " + home + ": none changed anything, or backups prune has removed them")).id();
     }
 
     /** The bytes of the real path that {@code name} means from here, its last component not followed; null for null. */

@@ -1,12 +1,12 @@
 package dev.klock.manifest;
 
 /** Finds the name that was probably meant. */
-final class Names {
+public final class Names {
     private Names() {
     }
 
     /** The known name with the smallest edit distance, null when none is near: more than a third of the letters differ. */
-    static String nearest(String name, String[] known) {
+    public static String nearest(String name, String[] known) {
         if (name.length() > 64) {
             return null;
         }

@@ -97,7 +97,7 @@ public final class Home {
                     // its making was cut short: nothing has been done in it yet
                     return null;
                 }
-                throw new UsageException("klock's home " + directory + " is none: it holds " + Nearest.quoted(strange) + " and no version file");
+                throw new UsageException("klock's home " + directory + " is none: it holds " + Quoted.of(strange) + " and no version file");
             }
             if (!version.isEmpty()) {
                 home.requireFormat(version);
@@ -188,7 +188,7 @@ public final class Home {
         }
         String strange = strange(version != null);
         if (strange != null) {
-            throw new UsageException("klock's home " + directory + " holds something else (" + Nearest.quoted(strange)
+            throw new UsageException("klock's home " + directory + " holds something else (" + Quoted.of(strange)
                     + " and no version file); give home=DIRECTORY, new or empty");
         }
         tighten(directory, status);
@@ -222,7 +222,7 @@ public final class Home {
 
     private void requireFormat(String version) throws UsageException {
         if (!version.equals(Integer.toString(FORMAT))) {
-            throw new UsageException("klock's home " + directory + " has format " + Nearest.quoted(version) + ", this klock knows format " + FORMAT
+            throw new UsageException("klock's home " + directory + " has format " + Quoted.of(version) + ", this klock knows format " + FORMAT
                     + "; use the klock that made it or give home=DIRECTORY");
         }
     }

@@ -2,6 +2,7 @@ package dev.klock.agent.config;
 
 import dev.klock.agent.log.Level;
 import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Names;
 import dev.klock.manifest.Setting;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,16 +102,16 @@ public final class LaunchOptions {
                 throw new UsageException("agent argument " + item + " needs a value: " + item + "=" + Option.of(item).example());
             }
             if (Mode.of(item) != null) {
-                throw new UsageException("agent argument " + Nearest.quoted(item) + " is not of the form key=value; did you mean mode=" + item + "?");
+                throw new UsageException("agent argument " + Quoted.of(item) + " is not of the form key=value; did you mean mode=" + item + "?");
             }
             boolean file = item.endsWith(".yaml") || item.endsWith(".yml") || item.endsWith(".json");
-            throw new UsageException("agent argument " + Nearest.quoted(item) + " is not of the form key=value"
+            throw new UsageException("agent argument " + Quoted.of(item) + " is not of the form key=value"
                     + (file ? "; did you mean manifest=" + item + "?" : didYouMean(item)));
         }
         String key = item.substring(0, equals);
         Option option = Option.of(key);
         if (option == null) {
-            throw new UsageException("unknown agent argument " + Nearest.quoted(key) + didYouMean(key));
+            throw new UsageException("unknown agent argument " + Quoted.of(key) + didYouMean(key));
         }
         if (values[option.ordinal()] != null) {
             throw new UsageException("agent argument " + key + " is given twice");
@@ -123,7 +124,7 @@ public final class LaunchOptions {
 
     private static String didYouMean(String key) {
         String[] known = Option.keys();
-        String nearest = Nearest.of(key, known);
+        String nearest = Names.nearest(key, known);
         if (nearest != null) {
             return "; did you mean " + nearest + "?";
         }
@@ -137,7 +138,7 @@ public final class LaunchOptions {
     private static void refuseUnknownProperties(LaunchEnvironment environment) throws UsageException {
         for (String name : environment.propertyNames()) {
             if (name.startsWith("klock.") && !name.startsWith("klock.test.") && Option.of(name.substring("klock.".length())) == null) {
-                throw new UsageException("unknown system property " + Nearest.quoted(name) + didYouMean(name.substring("klock.".length())));
+                throw new UsageException("unknown system property " + Quoted.of(name) + didYouMean(name.substring("klock.".length())));
             }
         }
     }
@@ -150,9 +151,9 @@ public final class LaunchOptions {
         }
         for (String name : environment.variableNames()) {
             if (name.startsWith("KLOCK_") && !contains(known, name)) {
-                String nearest = Nearest.of(name, known);
+                String nearest = Names.nearest(name, known);
                 if (nearest != null) {
-                    throw new UsageException("unknown environment variable " + Nearest.quoted(name) + "; did you mean " + nearest + "?");
+                    throw new UsageException("unknown environment variable " + Quoted.of(name) + "; did you mean " + nearest + "?");
                 }
             }
         }

@@ -2,6 +2,7 @@ package dev.klock.agent.config;
 
 import dev.klock.agent.log.Level;
 import dev.klock.manifest.Ids;
+import dev.klock.manifest.Names;
 
 /**
  * The options of a launch: the table behind the agent's arguments, {@code -Dklock.KEY}, {@code KLOCK_KEY} and the manifest's
@@ -112,14 +113,14 @@ public enum Option {
             return text.equals("true") || text.equals("false") ? null : oneOf(text, new String[] {"true", "false"});
         }
         if (kind == Kind.DURATION) {
-            return durationMs(text) >= 0 ? null : "must be a duration of at most 24h such as 30s, 500ms, 2m or 1h, not " + Nearest.quoted(text);
+            return durationMs(text) >= 0 ? null : "must be a duration of at most 24h such as 30s, 500ms, 2m or 1h, not " + Quoted.of(text);
         }
         if (kind == Kind.SIZE) {
-            return bytes(text) >= 0 ? null : "must be a size such as 512m, 4g or a number of bytes, not " + Nearest.quoted(text);
+            return bytes(text) >= 0 ? null : "must be a size such as 512m, 4g or a number of bytes, not " + Quoted.of(text);
         }
         if (kind == Kind.COUNT) {
             long count = number(text, 0, text.length());
-            return count >= 1 && count <= Integer.MAX_VALUE ? null : "must be a whole number from 1 on, not " + Nearest.quoted(text);
+            return count >= 1 && count <= Integer.MAX_VALUE ? null : "must be a whole number from 1 on, not " + Quoted.of(text);
         }
         return text.indexOf('\0') < 0 ? null : "must not contain a NUL character";
     }
@@ -137,8 +138,8 @@ public enum Option {
         for (int i = 0; i < words.length; i++) {
             line.append(i == 0 ? "" : i == words.length - 1 ? " or " : ", ").append(words[i]);
         }
-        line.append(", not ").append(Nearest.quoted(text));
-        String nearest = Nearest.of(text, words);
+        line.append(", not ").append(Quoted.of(text));
+        String nearest = Names.nearest(text, words);
         if (nearest != null) {
             line.append(" (did you mean ").append(nearest).append("?)");
         }

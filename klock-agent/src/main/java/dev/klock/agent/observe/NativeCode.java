@@ -104,7 +104,7 @@ final class NativeCode {
 
     void attach(Work work, int op, String pid) {
         byte[] exe = files.readLink(Names.bytes("/proc/" + pid + "/exe"));
-        judge.access(work, op, targets.process(exe == null ? "pid/" + pid : Names.real(exe)), MUTATES, pid, null);
+        judge.access(work, op, targets.process(exe == null ? "pid/" + pid : Names.real(exe)), MUTATES, "process ".concat(pid), null);
     }
 
     /** A frame has been pushed for it: what it writes is imaged before. */

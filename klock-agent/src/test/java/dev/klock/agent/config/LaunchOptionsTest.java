@@ -85,7 +85,7 @@ class LaunchOptionsTest {
         "klock.yaml|agent argument 'klock.yaml' is not of the form key=value; did you mean manifest=klock.yaml?",
         "mode=lenient|agent argument mode must be strict, block, permissive, learn or off, not 'lenient'",
         "mode=permisive|agent argument mode must be strict, block, permissive, learn or off, not 'permisive' (did you mean permissive?)",
-        "mode=STRICT|agent argument mode must be strict, block, permissive, learn or off, not 'STRICT'",
+        "mode=STRICT|agent argument mode must be strict, block, permissive, learn or off, not 'STRICT' (did you mean strict?)",
         "mode=|agent argument mode needs a value: mode=strict",
         "mode|agent argument mode needs a value: mode=strict",
         "permissive|agent argument 'permissive' is not of the form key=value; did you mean mode=permissive?",
