@@ -67,6 +67,8 @@ public final class EmbeddedKernel implements AutoCloseable {
     private final long startMs;
     private final HashMap<SessionKey, EmbeddedSession> sessions = new HashMap<>();
     private final ArrayDeque<Notice> notices = new ArrayDeque<>();
+    /** Those whose leases the command that is being carried out has changed. */
+    private final ArrayList<EmbeddedSession> changed = new ArrayList<>();
     /** Completes futures: as many daemon threads as there are futures whose followers are at work. */
     private final ThreadPoolExecutor completions =
             new ThreadPoolExecutor(0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), EmbeddedKernel::completer);
@@ -120,12 +122,12 @@ public final class EmbeddedKernel implements AutoCloseable {
             if (out.isRefused()) {
                 throw new IllegalArgumentException(out.refusal().message());
             }
-            EmbeddedSession s = new EmbeddedSession(this, register.session(), out.priorityMs(), health, listener);
-            sessions.put(s.key, s);
+            SessionKey key = register.session();
+            EmbeddedSession s = new EmbeddedSession(this, key, kernel.registration(key), out.priorityMs(), health, listener);
+            sessions.put(key, s);
             if (known != null) {
                 // its last state cannot be asked for any more: the name is the new one's
                 known.ended = before;
-                known.isReplaced = true;
             }
             s.nextBeatNanos = nanos() + TimeUnit.MINUTES.toNanos(1);
             if (keeper == null) {
@@ -168,8 +170,8 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Under the lock: whether the session's name stands for a later registration, which is no business of this handle's. */
     boolean isReplaced(EmbeddedSession s) {
-        EmbeddedSession now = sessions.get(s.key);
-        return s.isReplaced || now != null && now != s;
+        long now = kernel.registration(s.key);
+        return now != 0 && now != s.registration;
     }
 
     /** Under the lock: carries out a command of the session's, unless its registration is over and another has its name. */
@@ -367,9 +369,16 @@ public final class EmbeddedKernel implements AutoCloseable {
         if (command instanceof Command.Heartbeat && !out.isRefused()) {
             EmbeddedSession s = sessions.get(((Command.Heartbeat) command).session());
             if (s != null) {
-                s.leasesChanged(kernel.leasesOf(s.key), now, kernel.nowMs());
+                leasesChanged(s);
             }
         }
+        for (int i = 0; i < changed.size(); i++) {
+            EmbeddedSession s = changed.get(i);
+            s.isChanged = false;
+            // granted or renewed at that time, which is from before the command (C46)
+            s.leasesChanged(kernel.leasesOf(s.key), now, kernel.nowMs());
+        }
+        changed.clear();
         if (!notices.isEmpty() || dueNanos(now) - keeperWakesNanos < 0) {
             work.signal();
         }
@@ -431,8 +440,12 @@ public final class EmbeddedKernel implements AutoCloseable {
         return List.of();
     }
 
+    /** Looked at once, at the end of the command, however many of its leases have changed. */
     private void leasesChanged(EmbeddedSession s) {
-        s.leasesChanged(kernel.leasesOf(s.key), nanos(), kernel.nowMs());
+        if (!s.isChanged) {
+            s.isChanged = true;
+            changed.add(s);
+        }
     }
 
     /** {@code result} {@code null}: the kernel is closed. */

@@ -21,8 +21,8 @@ import java.util.random.RandomGenerator;
  *
  * <p>Its leases are renewed at a third of their time to live (K3-10) as long as its {@link Health} says so. Closing it ends it well if it
  * is still going; after {@link #abort} closing does nothing more. Once another session was opened under its key, this one acts on nothing:
- * whatever it is asked for is refused with SESSION_ENDED, and {@link #state} stays what it was. Once its kernel is closed, it is not valid, and whatever it is asked for
- * throws {@link IllegalStateException}.
+ * whatever it is asked for is refused with SESSION_ENDED, and {@link #state} stays what it was. Once its kernel is closed, it is not valid,
+ * and whatever it is asked for throws {@link IllegalStateException}.
  */
 public final class EmbeddedSession implements AutoCloseable {
     final EmbeddedKernel kernel;
@@ -30,6 +30,8 @@ public final class EmbeddedSession implements AutoCloseable {
     final Health health;
     final SessionListener listener;
     final long priorityMs;
+    /** {@link dev.klock.kernel.Kernel#registration}. */
+    final long registration;
 
     /** Who waits for the manifest in the queue; guarded by the kernel's lock, like what follows. */
     Waiter waiter;
@@ -37,8 +39,8 @@ public final class EmbeddedSession implements AutoCloseable {
     boolean isClosed;
     /** Whether it has come to a state that it does not leave. */
     boolean isOver;
-    /** Whether another session was opened under its key. */
-    boolean isReplaced;
+    /** Whether its leases have changed in the command that is being carried out. */
+    boolean isChanged;
     /** What it had come to when it was closed or replaced. */
     LifeCycle ended;
 
@@ -53,9 +55,10 @@ public final class EmbeddedSession implements AutoCloseable {
     /** Whether it holds nothing and is not over. */
     private volatile boolean holdsNothing = true;
 
-    EmbeddedSession(EmbeddedKernel kernel, SessionKey key, long priorityMs, Health health, SessionListener listener) {
+    EmbeddedSession(EmbeddedKernel kernel, SessionKey key, long registration, long priorityMs, Health health, SessionListener listener) {
         this.kernel = kernel;
         this.key = key;
+        this.registration = registration;
         this.priorityMs = priorityMs;
         this.health = health;
         this.listener = listener;
@@ -117,13 +120,12 @@ public final class EmbeddedSession implements AutoCloseable {
                     }
                 }
             } catch (InterruptedException e) {
-                if (w != waiter) {
-                    Thread.currentThread().interrupt();
-                    return ended(w);
+                if (w == waiter && !kernel.apply(new Command.Withdraw(key)).isRefused()) {
+                    throw e;
                 }
-                waiter = null;
-                kernel.apply(new Command.Withdraw(key));
-                throw e;
+                // it came to its end just then, or before anything could be taken back
+                Thread.currentThread().interrupt();
+                return ended(w);
             }
             return ended(w);
         } finally {
@@ -187,9 +189,10 @@ public final class EmbeddedSession implements AutoCloseable {
                 return;
             }
             if (w == waiter) {
-                waiter = null;
+                // what time has brought comes first, and may be the grant
                 kernel.apply(new Command.Withdraw(key));
-            } else if (w.result != null && w.result.isGranted()) {
+            }
+            if (w.result != null && w.result.isGranted()) {
                 kernel.apply(this, new Command.Release(key, numbers(w.result.leases())));
             }
         } finally {

@@ -69,6 +69,7 @@ public final class Kernel {
     private long nowMs;
     private long nextToken;
     private long lastRequest;
+    private long registrations;
 
     private Request firstWaiter;
     private Request lastWaiter;
@@ -378,6 +379,7 @@ public final class Kernel {
         }
         space.sessions++;
         Session s = new Session(key, space, priorityMs, c.epoch(), c.rollsBack(), c.retries());
+        s.registration = ++registrations;
         sessions.put(key, s);
         roll.add(s);
         timers.schedule(s, nowMs + Limits.SESSION_MEMORY_MS);
@@ -857,19 +859,27 @@ public final class Kernel {
         ArrayList<Conflict> conflicts = new ArrayList<>();
         Verdict verdict = Verdict.GRANTED;
         HashSet<Request> ahead = new HashSet<>();
+        Held own = new Held(s, roll, index);
         witness = null;
-        for (int i = 0; i < triples.size(); i++) {
-            Triple t = triples.get(i);
+        long before = index.looked;
+        Widest asked = new Widest(triples);
+        for (Triple t = asked.next(0); t != null; t = asked.next(index.looked - before)) {
+            boolean allNamed = conflicts.size() == Limits.MAX_CONFLICTS;
+            if (allNamed && verdict == Verdict.DIE) {
+                break;
+            }
             if (!takesLease(t)) {
                 continue;
             }
+            int mask = ConflictMatrix.conflictMask(t.predicate());
             found.clear();
-            index.collect(
-                    s.space, t.object(), ConflictMatrix.conflictMask(t.predicate()), s, Long.MAX_VALUE, LeaseIndex.ALL, found);
-            if (found.isEmpty() || index.isHeld(s.space, t.object(), ConflictMatrix.conflictMask(t.predicate()), s)) {
+            index.collect(s.space, t.object(), mask, s, Long.MAX_VALUE, LeaseIndex.ALL, found);
+            if (found.isEmpty() || own.standsFor(t.object(), mask)) {
                 continue;
             }
-            found.sort(FIXED_ORDER);
+            if (!allNamed) {
+                found.sort(FIXED_ORDER);
+            }
             for (int j = 0; j < found.size(); j++) {
                 Claim c = found.get(j);
                 if (!blocks(c, s)) {
@@ -1011,15 +1021,17 @@ public final class Kernel {
         unwatch(r);
         Claim inTheWay = null;
         boolean dies = false;
-        for (Claim claim : r.claims) {
-            int mask = ConflictMatrix.conflictMask(claim.predicate);
-            if (!index.mayConflict(s.space, claim.resource(), mask)) {
+        Held own = new Held(s, roll, index);
+        long before = index.looked;
+        Widest asked = new Widest(triples(r.claims));
+        for (Triple t = asked.next(0); t != null; t = asked.next(index.looked - before)) {
+            int mask = ConflictMatrix.conflictMask(t.predicate());
+            if (!index.mayConflict(s.space, t.object(), mask)) {
                 continue;
             }
             found.clear();
-            index.collect(
-                    s.space, claim.resource(), mask, s, r.number, thorough ? LeaseIndex.ALL : LeaseIndex.FIRST_ONLY, found);
-            if (found.isEmpty() || thorough && index.isHeld(s.space, claim.resource(), mask, s)) {
+            index.collect(s.space, t.object(), mask, s, r.number, thorough ? LeaseIndex.ALL : LeaseIndex.FIRST_ONLY, found);
+            if (found.isEmpty() || thorough && own.standsFor(t.object(), mask)) {
                 continue;
             }
             for (int i = 0; i < found.size(); i++) {
@@ -1029,7 +1041,7 @@ public final class Kernel {
                     dies |= s.compareTo(c.session) > 0;
                 }
             }
-            if (inTheWay != null && !thorough) {
+            if (dies || inTheWay != null && !thorough) {
                 break;
             }
         }
@@ -1047,6 +1059,15 @@ public final class Kernel {
         }
     }
 
+    /** Of each claim the severest of its triples, which decides (K1-16). */
+    private static List<Triple> triples(Claim[] claims) {
+        Triple[] triples = new Triple[claims.length];
+        for (int i = 0; i < claims.length; i++) {
+            triples[i] = claims[i].triple;
+        }
+        return Arrays.asList(triples);
+    }
+
     private void dieWaiting(Request r, Outcome out) {
         Session s = r.session;
         Outcome why = new Outcome();
@@ -1059,17 +1080,20 @@ public final class Kernel {
 
     private void judgeQueued(Request r, Outcome why) {
         ArrayList<Conflict> conflicts = new ArrayList<>();
-        for (Claim claim : r.claims) {
-            int mask = ConflictMatrix.conflictMask(claim.predicate);
+        Held own = new Held(r.session, roll, index);
+        long before = index.looked;
+        Widest asked = new Widest(triples(r.claims));
+        for (Triple t = asked.next(0); t != null && conflicts.size() < Limits.MAX_CONFLICTS; t = asked.next(index.looked - before)) {
+            int mask = ConflictMatrix.conflictMask(t.predicate());
             found.clear();
-            index.collect(r.session.space, claim.resource(), mask, r.session, r.number, LeaseIndex.ALL, found);
-            if (found.isEmpty() || index.isHeld(r.session.space, claim.resource(), mask, r.session)) {
+            index.collect(r.session.space, t.object(), mask, r.session, r.number, LeaseIndex.ALL, found);
+            if (found.isEmpty() || own.standsFor(t.object(), mask)) {
                 continue;
             }
             found.sort(FIXED_ORDER);
             for (int i = 0; i < found.size(); i++) {
                 if (blocks(found.get(i), r.session) && conflicts.size() < Limits.MAX_CONFLICTS) {
-                    conflicts.add(conflict(claim.triple, found.get(i)));
+                    conflicts.add(conflict(t, found.get(i)));
                 }
             }
         }
@@ -1158,28 +1182,31 @@ public final class Kernel {
         if (!rejudges) {
             return;
         }
-        ArrayList<Request> dead = new ArrayList<>();
-        for (Claim claim : claims) {
+        LinkedHashSet<Request> dead = new LinkedHashSet<>();
+        long before = index.looked;
+        Widest given = new Widest(triples(claims));
+        for (Triple t = given.next(0); t != null; t = given.next(index.looked - before)) {
             found.clear();
             index.collect(
                     s.space,
-                    claim.resource(),
-                    ConflictMatrix.conflictMask(claim.predicate),
+                    t.object(),
+                    ConflictMatrix.conflictMask(t.predicate()),
                     s,
                     Long.MAX_VALUE,
                     LeaseIndex.QUEUED_ONLY,
                     found);
             for (int i = 0; i < found.size(); i++) {
                 Request r = found.get(i).request;
-                if (s.compareTo(r.session) < 0 && !dead.contains(r)) {
+                if (s.compareTo(r.session) < 0) {
                     dead.add(r);
                 }
             }
         }
         found.clear();
-        dead.sort(QUEUE_ORDER);
-        for (int i = 0; i < dead.size(); i++) {
-            dieWaiting(dead.get(i), out);
+        ArrayList<Request> inOrder = new ArrayList<>(dead);
+        inOrder.sort(QUEUE_ORDER);
+        for (int i = 0; i < inOrder.size(); i++) {
+            dieWaiting(inOrder.get(i), out);
         }
     }
 
@@ -1204,8 +1231,10 @@ public final class Kernel {
 
     /** Those who create what the session only reads may still be at it: the one kind of writer that can hold a lease beside it. */
     private void addProviders(Session s, List<Change> news) {
-        for (int i = 0; i < s.interest.size(); i++) {
-            Triple t = s.interest.get(i);
+        HashSet<Claim> told = new HashSet<>();
+        long before = index.looked;
+        Widest asked = new Widest(s.interest);
+        for (Triple t = asked.next(0); t != null; t = asked.next(index.looked - before)) {
             if (!ConflictMatrix.writes(t.predicate())) {
                 found.clear();
                 index.collect(
@@ -1213,7 +1242,9 @@ public final class Kernel {
                 found.sort(FIXED_ORDER);
                 for (int j = 0; j < found.size(); j++) {
                     Claim c = found.get(j);
-                    news.add(new Change(c.session.key, c.predicate, c.resource(), nowMs));
+                    if (told.add(c)) {
+                        news.add(new Change(c.session.key, c.predicate, c.resource(), nowMs));
+                    }
                 }
             }
         }
@@ -1649,6 +1680,11 @@ public final class Kernel {
         return index.records();
     }
 
+    /** How many claims searches have looked at, all in all; for tests of what a command costs. */
+    long looked() {
+        return index.looked;
+    }
+
     /** How many claims, waiting manifests and sessions there are; for tests that look for leaks. */
     int rollSize() {
         return roll.size();
@@ -1663,6 +1699,15 @@ public final class Kernel {
     public LifeCycle state(SessionKey session) {
         Session s = sessions.get(session);
         return s == null ? null : s.state();
+    }
+
+    /**
+     * Which registration made the session: a number that no other one has, and that a session which was registered again after its end does
+     * not keep; 0 if it is not known.
+     */
+    public long registration(SessionKey session) {
+        Session s = sessions.get(session);
+        return s == null ? 0 : s.registration;
     }
 
     /** The session's live leases in the order they were given; empty if it has none or is not known. */

@@ -60,8 +60,6 @@ final class LeaseIndex {
     /** The mask of every predicate. */
     static final int ANY = 0b111111;
 
-    private static final Predicate[] PREDICATES = Predicate.values();
-
     private static final int NONE = 0;
     private static final int NOT_THERE = -1;
 
@@ -155,6 +153,9 @@ final class LeaseIndex {
     private final long longSeed;
     /** Of long names' hashes; never a small number, under which names of the same characters would have one hash. */
     private final long factor;
+    /** How many claims {@link #collect} has looked at, all in all. */
+    long looked;
+
     private final Slab slab = new Slab(units(), areas());
     private final Roll roll;
     /** All nodes that have children, but for the roots. */
@@ -270,7 +271,8 @@ final class LeaseIndex {
         return (Integer.rotateLeft(above, 15) ^ hash) * 0x9E3779B1;
     }
 
-    private static int form(Resource resource) {
+    /** A place of a node: the thing itself, its direct children, the subtree. */
+    static int form(Resource resource) {
         Resource.Form form = resource.form();
         return form == Resource.Form.EXACT ? EXACT : form == Resource.Form.CHILDREN ? CHILDREN : SUBTREE;
     }
@@ -611,20 +613,17 @@ final class LeaseIndex {
         }
     }
 
-    /**
-     * Whether a lease of {@code mine} covers {@code resource} and excludes all that {@code mask}, which a triple on it conflicts with. Walks
-     * from the root to it and not through the session's leases, of which there may be many.
-     */
-    boolean isHeld(Space space, Resource resource, int mask, Session mine) {
+    /** Whether {@code own} is at a place that covers {@code resource} with what excludes all of {@code mask}. */
+    boolean isHeld(Space space, Resource resource, int mask, Held own) {
         int node = root(space, resource.scheme(), false);
-        if (node == NONE || mine.held() == 0) {
+        if (node == NONE) {
             return false;
         }
         String path = resource.path();
         int form = form(resource);
         read(path);
         for (int k = 0; k < depth; k++) {
-            if (isHeldAt(node, SUBTREE, mask, mine) || k == depth - 1 && form == EXACT && isHeldAt(node, CHILDREN, mask, mine)) {
+            if (own.isAt(node, SUBTREE, mask) || k == depth - 1 && form == EXACT && own.isAt(node, CHILDREN, mask)) {
                 return true;
             }
             node = find(node, path, k);
@@ -632,21 +631,7 @@ final class LeaseIndex {
                 return false;
             }
         }
-        return isHeldAt(node, SUBTREE, mask, mine) || form != SUBTREE && isHeldAt(node, form, mask, mine);
-    }
-
-    private boolean isHeldAt(int node, int form, int mask, Session mine) {
-        for (int hits = field(node, OWN) >> form & ANY; hits != 0; hits &= hits - 1) {
-            int predicate = Integer.numberOfTrailingZeros(hits);
-            if ((mask & ~ConflictMatrix.conflictMask(PREDICATES[predicate])) == 0) {
-                for (Claim c = head(node, form, predicate); c != null; c = roll.claim(c.next)) {
-                    if (c.session == mine && c.request == null && c.state != LeaseState.LOCK_DELAY) {
-                        return true;
-                    }
-                }
-            }
-        }
-        return false;
+        return own.isAt(node, SUBTREE, mask) || form != SUBTREE && own.isAt(node, form, mask);
     }
 
     /** The child in the first slot from {@code slot} on that is not free; NONE after the last. */
@@ -690,6 +675,7 @@ final class LeaseIndex {
         int hits = field(node, OWN) >> form & mask;
         for (; hits != 0; hits &= hits - 1) {
             for (Claim c = head(node, form, Integer.numberOfTrailingZeros(hits)); c != null; c = roll.claim(c.next)) {
+                looked++;
                 if (c.session == mine || (c.request == null ? (what & QUEUED_ONLY) != 0 : c.request.number > place || (what & HELD_ONLY) != 0)) {
                     continue;
                 }

@@ -9,6 +9,8 @@ import java.util.Map;
 final class Session extends Timed implements Comparable<Session> {
     final SessionKey key;
     final LeaseIndex.Space space;
+    /** See {@link Kernel#registration}. */
+    long registration;
     /** The first timestamp; it never changes (K3-7, C13). */
     final long priorityMs;
 

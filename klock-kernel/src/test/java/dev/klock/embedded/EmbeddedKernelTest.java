@@ -269,6 +269,89 @@ class EmbeddedKernelTest {
         }
     }
 
+    /** The lease that was in the way runs out in the very command that takes the manifest back. */
+    @Test
+    @Tag("K3-1")
+    void wait_thatIsCutShortAsItIsGranted_leavesNoLeaseThatNobodyKnowsOf() throws Exception {
+        for (boolean thread : new boolean[] {true, false}) {
+            AtomicLong clock = new AtomicLong();
+            EmbeddedKernel timed = new EmbeddedKernel(KernelOptions.standard(), 1_000_000, null, clock::get);
+            try {
+                EmbeddedSession young = timed.open(SessionKey.of("young", "s"), 9, () -> false, null);
+                EmbeddedSession old = timed.open(SessionKey.of("old", "s"), 1, null, null);
+                young.acquire(mutates("/x"), 0, 20_000, false);
+                if (thread) {
+                    AtomicReference<Object> end = new AtomicReference<>();
+                    Thread waits = new Thread(() -> {
+                        try {
+                            end.set(old.acquire(mutates("/x"), 50_000, 0, false));
+                        } catch (InterruptedException e) {
+                            end.set(e);
+                        }
+                    });
+                    waits.start();
+                    waitUntil(() -> !timed.queue().isEmpty());
+                    timed.lock.lock();
+                    try {
+                        clock.set(TimeUnit.MILLISECONDS.toNanos(20_000));
+                        waits.interrupt();
+                    } finally {
+                        timed.lock.unlock();
+                    }
+                    waits.join();
+                    assertThat(((Acquisition) end.get()).leases()).extracting(Lease::fencingToken)
+                            .containsExactly(old.leases().get(0).fencingToken());
+                } else {
+                    CompletableFuture<Acquisition> waits = old.acquireLater(mutates("/x"), 50_000, 0, false);
+                    timed.lock.lock();
+                    try {
+                        clock.set(TimeUnit.MILLISECONDS.toNanos(20_000));
+                        waits.cancel(false);
+                    } finally {
+                        timed.lock.unlock();
+                    }
+                    assertThat(old.leases()).isEmpty();
+                    assertThat(old.state()).isEqualTo(LifeCycle.PLANNING);
+                }
+            } finally {
+                timed.close();
+            }
+        }
+    }
+
+    @Test
+    void handle_fromBefore_actsOnNothingAfterTheLaterOneWasClosedEither() throws Exception {
+        EmbeddedSession first = session("a", 1);
+        first.close();
+        EmbeddedSession second = kernel.open(new Command.Register(first.key(), 1, true, 1, false, true, true), null, null);
+        second.acquire(mutates("/x"), 0, 0, false);
+        second.abort("test");
+        second.close();
+        assertThat(first.state()).isEqualTo(LifeCycle.COMPLETED);
+        assertThat(first.releaseAll().refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(first.rolledBack().refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+        assertThat(kernel.holders(SessionKey.DEFAULT_NAMESPACE, Resource.file("/x"))).hasSize(1);
+        assertThat(second.rolledBack().leases()).as("its own business still").hasSize(1);
+    }
+
+    @Test
+    @Tag("K3-11")
+    void grant_thatTookItsTime_isValidFromBeforeIt() throws Exception {
+        AtomicLong clock = new AtomicLong();
+        KernelOptions slow = KernelOptions.standard().withPolicy((s, p, r) -> {
+            clock.addAndGet(TimeUnit.SECONDS.toNanos(3));
+            return null;
+        });
+        EmbeddedKernel timed = new EmbeddedKernel(slow, 1_000_000, null, clock::get);
+        try {
+            EmbeddedSession a = timed.open(SessionKey.of("a", "s"), 1, () -> false, null);
+            a.acquire(mutates("/x"), 0, 2000, false);
+            assertThat(a.isValid()).isFalse();
+        } finally {
+            timed.close();
+        }
+    }
+
     @Test
     @Tag("K5-2")
     void wait_whoseSessionEnds_saysThatItIsOver() throws Exception {

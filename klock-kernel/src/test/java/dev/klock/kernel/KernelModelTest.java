@@ -92,6 +92,23 @@ class KernelModelTest {
                 Outcome out = kernel.apply(new Command.Register(key, priority, true, 0, false, rollsBack, retries), 0);
                 assertThat(out.refusal()).isNull();
             }
+            if (random.nextInt(4) == 0) {
+                holdMany(keys.get(0));
+            }
+        }
+
+        /** More leases than are looked through one by one. */
+        private void holdMany(SessionKey key) {
+            List<Triple> triples = new ArrayList<>();
+            List<NaiveKernel.T> plain = new ArrayList<>();
+            for (String above : List.of("/a", "/b", "/a/b", "/b/a", "/c/c")) {
+                for (String below : List.of("/a/*", "/b/a", "/c/**", "/a/b/c", "/c/a", "/b/*", "/a/a/a/**", "/b/b/b")) {
+                    triples.add(Triple.of(Predicate.CONSUMES, resource(above + below)));
+                    plain.add(new NaiveKernel.T(Predicate.CONSUMES, above + below));
+                }
+            }
+            naive.submit(key.toString(), plain, Limits.MAX_TTL_MS, 0, false, false);
+            kernel.apply(new Command.Submit(key, triples, Limits.MAX_TTL_MS, 0, false), 0);
         }
 
         void steps(int count) {

@@ -243,6 +243,42 @@ class ManifestRulesTest {
         assertThat(world[0].state(key)).isEqualTo(LifeCycle.PLANNING);
     }
 
+    /** Nobody keeps the kernel from the others with one manifest: what is asked for twice, or within something else that is, is looked for once. */
+    @Test
+    @Tag("K1-16")
+    void manifest_thatMeetsVeryManyInEachTriple_looksAtThemAFewTimes() {
+        int many = 2 * Limits.MAX_CONFLICTS;
+        Worlds crowded = new Worlds();
+        SessionKey young = crowded.session("young", 9);
+        List<Triple> small = new ArrayList<>();
+        for (int i = 0; i < many; i++) {
+            small.add(Triple.of(Predicate.MUTATES, Resource.file("/d/" + i)));
+        }
+        crowded.apply(Command.Submit.of(young, small.subList(0, many / 2)));
+        crowded.apply(Command.Submit.of(young, small.subList(many / 2, many)));
+        List<Triple> asked = new ArrayList<>();
+        for (int i = 0; i < Limits.MAX_TRIPLES; i++) {
+            asked.add(Triple.of(i % 3 == 0 ? Predicate.CONSUMES : Predicate.DEPENDS_ON, Resource.of("FILE", i % 2 == 0 ? "/d" : "/", Resource.Form.SUBTREE)));
+        }
+        SessionKey old = crowded.session("old", 1);
+        SessionKey youngest = crowded.session("youngest", 99);
+        long before = crowded.kernel.looked();
+        Outcome waits = crowded.apply(new Command.DryRun(old, asked));
+        assertThat(waits.verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(waits.conflicts()).hasSize(Limits.MAX_CONFLICTS);
+        assertThat(crowded.apply(new Command.DryRun(youngest, asked)).verdict()).isEqualTo(Verdict.DIE);
+        assertThat(crowded.apply(new Command.DryRun(young, asked)).verdict()).as("meets only itself").isEqualTo(Verdict.GRANTED);
+        assertThat(crowded.kernel.looked() - before).isLessThan(10L * many);
+        crowded.apply(new Command.Submit(old, asked, 0, 30_000, false));
+        before = crowded.kernel.looked();
+        assertThat(crowded.kernel.blockers(old)).hasSize(Limits.MAX_CONFLICTS);
+        crowded.apply(new Command.Release(young, new long[] {crowded.kernel.leasesOf(young).get(0).fencingToken()}));
+        assertThat(crowded.state(old)).isEqualTo(LifeCycle.PAUSED);
+        assertThat(crowded.kernel.looked() - before).isLessThan(10L * many);
+        crowded.release(young);
+        assertThat(crowded.state(old)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
     @Test
     @Tag("K7-11")
     void quota_ofLeases_countsLeasesAndNotTriples() {
