@@ -268,8 +268,8 @@ final class Decisions {
         if (sameStat) {
             return Plan.THEIRS;
         }
-        FileState other = known.lastLeft(now.ino);
-        if (other != null && other != left && now.couldBeMoved(other)
+        FileState other = known.leftLike(now);
+        if (other != null && other != left
                 && (other.sha == null || hasSha(e, other.sha))) {
             return Plan.OURS;
         }

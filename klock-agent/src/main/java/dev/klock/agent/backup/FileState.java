@@ -191,7 +191,7 @@ final class FileState {
 
     /** Whether this is what became of the same file shortly after {@code o}; what a clock that was set back says is no proof. */
     boolean isShortlyAfter(FileState o) {
-        long since = ctime == o.ctime ? taken - o.taken : ctime - o.ctime;
+        long since = ctime - o.ctime;
         return since > 0 && since < SHORTLY_NS;
     }
 

@@ -25,7 +25,22 @@ final class Identities {
     /** Entries that had, or were left with, an inode number; arrays are replaced, not changed. */
     private final ConcurrentHashMap<Long, Entry[]> byInode = new ConcurrentHashMap<>();
     /** By inode number: the state in which the session last left a file, under whatever name. */
-    private final ConcurrentHashMap<Long, FileState> known = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Long, Last> known = new ConcurrentHashMap<>();
+
+    /**
+     * How a file was last left. A write gives a file its new times before its new size: who looks in between sees the time of what comes
+     * after, and nothing tells which of the two looks was the later one.
+     */
+    private static final class Last {
+        final FileState state;
+        /** Another one of the same moment; null as a rule. */
+        final FileState other;
+
+        Last(FileState state, FileState other) {
+            this.state = state;
+            this.other = other;
+        }
+    }
 
     Identities(HostFiles files) {
         this.files = files;
@@ -79,11 +94,13 @@ final class Identities {
     /** The session has just left a file so, under whatever name; unless another thread has seen it later, and was faster to say so. */
     void leftSo(FileState state) {
         while (true) {
-            FileState other = known.get(state.ino);
-            if (other != null && other.isShortlyAfter(state)) {
+            Last before = known.get(state.ino);
+            if (before != null && before.state.isShortlyAfter(state)) {
                 return;
             }
-            if (other == null ? known.putIfAbsent(state.ino, state) == null : known.replace(state.ino, other, state)) {
+            boolean atOnce = before != null && before.state.sameInode(state) && before.state.ctime == state.ctime;
+            Last last = new Last(state, !atOnce ? null : state.couldBeMoved(before.state) ? before.other : before.state);
+            if (before == null ? known.putIfAbsent(state.ino, last) == null : known.replace(state.ino, before, last)) {
                 return;
             }
         }
@@ -132,20 +149,30 @@ final class Identities {
 
     // --- as the session left it
 
-    /** The state in which the session last left the file with this inode number, or null. */
-    FileState lastLeft(long ino) {
-        return known.get(ino);
+    /** The state in which the session last left the file and that it is in, or null. */
+    FileState leftLike(FileState now) {
+        Last last = known.get(now.ino);
+        if (last == null || now.couldBeMoved(last.state)) {
+            return last == null ? null : last.state;
+        }
+        return last.other != null && now.couldBeMoved(last.other) ? last.other : null;
     }
 
     /** Whether a file is as the session last left it, wherever it is now. */
     boolean leftAsIs(FileState now) {
-        FileState k = known.get(now.ino);
-        return k != null && now.couldBeMoved(k);
+        return leftLike(now) != null;
     }
 
     /** {@link #leftAsIs} of anything; a directory's inode number alone might be another's by now. */
     boolean isAsLeft(FileState now) {
-        return leftAsIs(now) && (now.kind != FileState.DIRECTORY || lastLeft(now.ino).mtime == now.mtime);
+        FileState left = leftLike(now);
+        return left != null && (now.kind != FileState.DIRECTORY || left.mtime == now.mtime);
+    }
+
+    /** Whether the session has not left the file otherwise since, under whatever name. */
+    private boolean isLast(FileState left) {
+        Last last = known.get(left.ino);
+        return last != null && last.state == left;
     }
 
     /**
@@ -177,7 +204,7 @@ final class Identities {
             case FileState.FILE:
                 // who puts size and time back cannot put back the inode's own time, which also a change of the mode alone moves
                 boolean disguised = left.sha != null && left.nlink == 1 && now.nlink == 1 && now.sameInode(left) && now.ctime != left.ctime
-                        && lastLeft(now.ino) == left;
+                        && isLast(left);
                 if (!disguised && (now.couldBeMoved(left) || leftAsIs(now))) {
                     return false;
                 }
