@@ -9,7 +9,6 @@ import dev.klock.bridge.HostFiles;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -97,7 +96,7 @@ final class Images implements PreImages {
         final long sinceNs = System.currentTimeMillis() * 1_000_000L - Surroundings.TICK_NS;
         final int depth;
         final boolean declared;
-        /** What {@link #children} opened below it. */
+        /** What was opened in it ({@link Backups#openChildren}). */
         final List<byte[]> below;
 
         Reach(byte[] path, int depth, boolean declared, List<byte[]> below) {
@@ -212,7 +211,7 @@ final class Images implements PreImages {
         session.settleChildren(1);
         if (effects == null) {
             surroundings.covers(Resource.of("FILE", Names.text(Names.real(directory)), Resource.Form.SUBTREE));
-            backups.imageTree(directory, maxFiles, maxBytes);
+            backups.openTree(directory, maxFiles, maxBytes);
             reach(directory, Integer.MAX_VALUE, false, new ArrayList<>());
             return;
         }
@@ -230,11 +229,10 @@ final class Images implements PreImages {
                     reach(path, 0, true, new ArrayList<>());
                     break;
                 case CHILDREN:
-                    before(path);
-                    reach(path, 1, true, children(path));
+                    reach(path, 1, true, backups.openChildren(path));
                     break;
                 default:
-                    beforeTree(path);
+                    backups.openTree(path, maxFiles, maxBytes);
                     reach(path, Integer.MAX_VALUE, true, new ArrayList<>());
                     break;
             }
@@ -256,18 +254,5 @@ final class Images implements PreImages {
 
     private static byte[] name(Resource real) {
         return Names.bytes(Names.ofText(real.path()));
-    }
-
-    private List<byte[]> children(byte[] directory) throws IOException {
-        List<byte[]> below = new ArrayList<>();
-        File[] entries = files.path(directory).toFile().listFiles();
-        if (entries != null) {
-            for (File entry : entries) {
-                byte[] name = files.name(entry.toPath());
-                before(name);
-                below.add(name);
-            }
-        }
-        return below;
     }
 }

@@ -445,6 +445,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         }
         log.flush();
         backups.flush();
+        if (images.openToChildren() > 0) {
+            backups.alive();
+        }
         settleChildren(0);
         lookAround();
     }

@@ -3,6 +3,7 @@ package dev.klock.agent.backup;
 import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -14,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -96,6 +99,7 @@ public final class Backups implements Closeable {
     static final int MET = 16;
     static final int HOME = 17;
     static final int DAMAGE = 18;
+    static final int OPEN = 19;
     static final int FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
@@ -117,6 +121,8 @@ public final class Backups implements Closeable {
      * rest its times tell whether others have changed it since, and what a rollback displaces there is kept.
      */
     private static final long BUSY_NS = 1_000_000L;
+    /** What a child made within this time after a crashed session was last seen alive counts as made before. */
+    private static final long CHILD_LATER_NS = 1_000_000_000L;
     /** A power of two. */
     private static final int RECENT = 256;
     /** Changes and looks in turn, each of which must get a time of its own, before a file system's times are taken to be exact. */
@@ -272,7 +278,18 @@ public final class Backups implements Closeable {
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || Store.live(directory)) {
             return null;
         }
-        return holdHere(home, sessionId, directory, files);
+        long lastAliveNs = lastAliveNs(directory);
+        Backups b = holdHere(home, sessionId, directory, files);
+        if (b.state == State.OPEN && !b.begun) {
+            b.adoptAfterCrash(lastAliveNs);
+        }
+        return b;
+    }
+
+    /** When the session last wrote its journal, or said that it was {@link #alive}; read before anything is repaired. */
+    private static long lastAliveNs(Path directory) throws IOException {
+        Path pack = directory.resolve("pack");
+        return Files.exists(pack) ? Files.getLastModifiedTime(pack, LinkOption.NOFOLLOW_LINKS).to(TimeUnit.NANOSECONDS) : 0;
     }
 
     /** The id these backups are kept under. */
@@ -452,7 +469,7 @@ public final class Backups implements Closeable {
      */
     private boolean changedSinceImaged(Entry e) throws IOException {
         FileState was = e.image;
-        if (e.left != null || was.nlink > 1 && was.kind == FileState.FILE) {
+        if (!e.fresh || was.nlink > 1 && was.kind == FileState.FILE) {
             return false;
         }
         FileState now = FileState.look(files, e.name);
@@ -572,6 +589,164 @@ public final class Backups implements Closeable {
         }
     }
 
+    /**
+     * {@link #imageTree(byte[], int, long)} before an opaque child starts that may change everything at and below {@code path} (K6-7); to be
+     * followed by {@link #leftTree(byte[])}. What comes into being there until then is the session's: the child has made it.
+     */
+    public void openTree(byte[] path, int maxFiles, long maxBytes) throws IOException {
+        imageTree(path, maxFiles, maxBytes);
+        openBelow(path, Integer.MAX_VALUE);
+    }
+
+    /**
+     * {@link #openTree} for what is directly in the directory {@code path}: to be followed by {@link #leftTree(byte[], int)} with depth 1, and by a
+     * {@link #left} of each that is answered.
+     */
+    public List<byte[]> openChildren(byte[] path) throws IOException {
+        image(path);
+        List<byte[]> below = new ArrayList<>();
+        File[] entries = files.path(path).toFile().listFiles();
+        for (int i = 0; entries != null && i < entries.length; i++) {
+            byte[] name = files.name(entries[i].toPath());
+            image(name);
+            below.add(name);
+        }
+        openBelow(path, 1);
+        return below;
+    }
+
+    /** What the session had left there and is gone may come back by the child's hand. */
+    private void openBelow(byte[] path, int depth) throws IOException {
+        Name root = Name.of(path);
+        if (root == null) {
+            return;
+        }
+        for (Entry e : known.all()) {
+            if (e.role == Entry.TOUCHED && isWithin(e.name, root, depth)) {
+                synchronized (e) {
+                    see(e);
+                    if (e.left != null && e.users == 0) {
+                        append(TOUCH, named(e.name.bytes, 0));
+                        open(e);
+                    }
+                }
+            }
+        }
+        Entry e = known.entry(root);
+        synchronized (e) {
+            e.openDepth = Math.max(e.openDepth, depth);
+            append(OPEN, named(e.name.bytes, Integer.BYTES).putInt(e.openDepth));
+        }
+    }
+
+    /**
+     * Children may be at work: says when this session was last seen alive, since what they make is in no journal before they are over. To be
+     * called several times a second. Never throws.
+     */
+    public void alive() {
+        try {
+            if (pack != null) {
+                Files.setLastModifiedTime(directory.resolve("pack"), FileTime.fromMillis(System.currentTimeMillis()));
+            }
+        } catch (IOException gone) {
+            // after a crash less is known of what children made
+            return;
+        }
+    }
+
+    /**
+     * After a crash while children were at work: what has come into being, or changed, where they could make what they like is theirs, and so
+     * the session's, if that was before the session was last seen alive or shortly after; what came later is somebody else's and stays.
+     */
+    private void adoptAfterCrash(long lastAliveNs) throws IOException {
+        long until = lastAliveNs + CHILD_LATER_NS;
+        for (Entry root : sorted()) {
+            if (root.openDepth == 0 || known.blocked(root.name) != null) {
+                continue;
+            }
+            for (Entry e : known.all()) {
+                if (e.role == Entry.TOUCHED && e.left != null && isWithin(e.name, root.name, root.openDepth)) {
+                    FileState now = known.blocked(e.name) == null ? FileState.look(files, e.name) : FileState.absent();
+                    if (!now.sameStat(e.left) && now.ctime <= until) {
+                        e.open();
+                    }
+                }
+            }
+            List<Name> made = new ArrayList<>();
+            unknownIn(root.name, root.openDepth, made);
+            for (Name name : made) {
+                Entry e = known.entry(name);
+                FileState now = FileState.look(files, name);
+                e.byChild = true;
+                record(e, Entry.TOUCHED, FileState.absent(), -1);
+                if (now.ctime > until) {
+                    e.left(FileState.absent(), next());
+                    writeLeft(e, false);
+                }
+            }
+        }
+    }
+
+    /** What nothing is known of in {@code directory}, the topmost first. */
+    private void unknownIn(Name directory, int depth, List<Name> found) throws IOException {
+        if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
+            return;
+        }
+        for (Name c : list(directory)) {
+            if (!c.equals(home)) {
+                Entry e = known.get(c);
+                if (e == null || e.role != Entry.TOUCHED) {
+                    found.add(c);
+                }
+                if (depth > 1) {
+                    unknownIn(c, depth - 1, found);
+                }
+            }
+        }
+    }
+
+    private List<Name> list(Name directory) throws IOException {
+        List<Name> children = new ArrayList<>();
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
+            for (Path child : list) {
+                children.add(directory.child(files.name(child.getFileName())));
+            }
+        } catch (java.nio.file.DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return children;
+    }
+
+    private static boolean isWithin(Name name, Name root, int depth) {
+        return name.below(root) && (depth > 1 || root.equals(name.parent()));
+    }
+
+    /** No child is at work there any more. Holds e. */
+    private void closed(Entry e) {
+        if (e.openDepth > 0) {
+            e.openDepth = 0;
+            try {
+                append(OPEN, named(e.name.bytes, Integer.BYTES).putInt(0));
+            } catch (IOException unwritten) {
+                // after a crash what others make there may be taken for the child's
+                return;
+            }
+        }
+    }
+
+    /** Whether a child is at work that may make what it likes there. */
+    private boolean isOpenToChild(Name name) {
+        int depth = 1;
+        for (Name up = name.parent(); up != null; up = up.parent()) {
+            Entry e = known.get(up);
+            if (e != null && e.openDepth >= depth) {
+                return true;
+            }
+            depth++;
+        }
+        return false;
+    }
+
     /** Whether everything at and below {@code root} is open to a child already. */
     private boolean openTree(Name root) {
         for (Name up = root; up != null; up = up.parent()) {
@@ -610,6 +785,7 @@ public final class Backups implements Closeable {
                 }
                 // not before: until it is known how it was left, its other names are those of something that is being changed
                 e.users = 0;
+                closed(e);
                 e.overlapped = false;
                 tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
                 e.withTree = false;
@@ -657,11 +833,13 @@ public final class Backups implements Closeable {
         }
         Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : known.all()) {
-            boolean within = e == top || depth > 0 && e.name.below(root) && (depth > 1 || root.equals(e.name.parent()));
-            if (within && e.role == Entry.TOUCHED) {
+            if (e.role == Entry.TOUCHED && (e == top || depth > 0 && isWithin(e.name, root, depth))) {
                 boolean blocked = known.isBlocked(e.name, ways);
                 synchronized (e) {
                     compare(e, blocked, e == top || depth == 1 ? 1 : 0, changes);
+                    if (e != top && depth == 1 && e.users == 0 && e.left == null) {
+                        noteIf(e, blocked, true);
+                    }
                 }
             }
         }
@@ -673,10 +851,11 @@ public final class Backups implements Closeable {
     /** Holds e. @param blocked see {@link Identities#isBlocked} @param users changes of e that are the child's */
     private void compare(Entry e, boolean blocked, int users, List<Change> changes) {
         see(e);
-        if (e.left != null || e.users > users) {
+        if (e.users > users) {
             return;
         }
-        FileState before = e.lastKnown();
+        // what the program left while the child was at work may have been changed by the child since
+        FileState before = e.left == null ? e.lastKnown() : e.left;
         try {
             FileState now = blocked ? FileState.absent() : look(e.name);
             if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
@@ -684,6 +863,9 @@ public final class Backups implements Closeable {
                 if (!directoryOnly) {
                     e.byChild = true;
                     changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, now.kind != FileState.ABSENT));
+                }
+                if (e.left != null) {
+                    open(e);
                 }
             }
         } catch (IOException unknown) {
@@ -728,15 +910,7 @@ public final class Backups implements Closeable {
         if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return;
         }
-        List<Name> children = new ArrayList<>();
-        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
-            for (Path child : list) {
-                children.add(directory.child(files.name(child.getFileName())));
-            }
-        } catch (java.nio.file.DirectoryIteratorException e) {
-            throw e.getCause();
-        }
-        for (Name c : children) {
+        for (Name c : list(directory)) {
             if (c.equals(home)) {
                 continue;
             }
@@ -1084,7 +1258,7 @@ public final class Backups implements Closeable {
             if (was != null) {
                 long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
                 FileState there = now != null && was.is(now) ? null : FileState.look(files, e.name);
-                if (there != null && known.foreign(e, there)) {
+                if (there != null && !isOpenToChild(e.name) && known.foreign(e, there)) {
                     e.superseded();
                     take(e, Entry.TOUCHED);
                 } else if (e.leftOnDisk) {
@@ -1102,6 +1276,17 @@ public final class Backups implements Closeable {
         }
         if (e.name.equals(home) || e.name.below(home)) {
             throw new IOException(e.name + " belongs to klock");
+        }
+        if (isOpenToChild(e.name)) {
+            FileState made = look(e.name);
+            if (!isStream(made)) {
+                // it was not there when everything was imaged: the child has made it, or the program is about to
+                above(e.name);
+                record(e, Entry.TOUCHED, FileState.absent(), -1);
+                e.moved = made.kind != FileState.ABSENT;
+                found(e, made);
+                return;
+            }
         }
         if (e.role != Entry.NONE && (e.image.kind != FileState.FILE || e.contentAt >= 0) && stillAsImaged(e)) {
             above(e.name);
@@ -1127,7 +1312,7 @@ public final class Backups implements Closeable {
     private void again(Entry e) throws IOException {
         long at = next();
         FileState now = FileState.look(files, e.name);
-        if (e.left != null && known.foreign(e, now)) {
+        if (e.left != null && !isOpenToChild(e.name) && known.foreign(e, now)) {
             e.superseded();
             take(e, Entry.TOUCHED);
             open(e);
@@ -1169,6 +1354,7 @@ public final class Backups implements Closeable {
      */
     private void take(Entry e, int role, FileState seen) throws IOException {
         boolean later = seen != null;
+        e.fresh = true;
         if (role == Entry.TOUCHED) {
             above(e.name);
         }
@@ -1363,6 +1549,7 @@ public final class Backups implements Closeable {
     }
 
     void left(Entry e, FileState now, long at) {
+        e.fresh = false;
         if (now.kind != FileState.ABSENT) {
             known.leftSo(now);
         }

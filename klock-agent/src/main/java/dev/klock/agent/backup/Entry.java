@@ -37,6 +37,8 @@ final class Entry {
     Earlier[] earlier = NO_EARLIER;
     /** The pack up to here must be durable before the effect. */
     volatile long recordEnd;
+    /** The image is of what was just there, and the session has left nothing since. */
+    boolean fresh;
     /** Data of the image fails its checksum. */
     boolean damaged;
 
@@ -68,6 +70,8 @@ final class Entry {
     boolean moved;
     /** Everything below was opened with it, for a rename or an opaque child. */
     boolean withTree;
+    /** How far below it a child that is at work may make what it likes: 1 for what is directly in it; 0 while there is none. */
+    int openDepth;
     /** What the session left was not looked at yet, since it was changing it again and again; {@link #left} is null meanwhile. */
     boolean unseen;
     /** System.currentTimeMillis() when the session left it unseen. */

@@ -78,6 +78,9 @@ final class Replay implements Pack.Reader {
                 }
                 break;
             }
+            case Backups.OPEN:
+                known.entry(new Name(path(in))).openDepth = in.getInt();
+                break;
             case Backups.END:
                 backups.state = Backups.State.values()[in.get()];
                 break;

@@ -184,6 +184,57 @@ class RandomWorkTest {
         }
     }
 
+    /** Children are at work now and then in the same places as the program, and one may still be when the session's process dies. */
+    @Property(tries = 300)
+    @Tag("K6-5")
+    @Tag("K6-7")
+    @Tag("C45")
+    void rollback_afterWorkTogetherWithChildren_givesTheStartTree(@ForAll long seed, @ForAll @IntRange(min = 1, max = 40) int steps,
+            @ForAll boolean crash) throws IOException {
+        Path dir = Files.createTempDirectory("klock-random").toRealPath();
+        try {
+            Path home = Files.createDirectory(dir.resolve(".klock"));
+            Path root = Files.createDirectory(dir.resolve("w"));
+            Random random = new Random(seed);
+            plant(root, random, 8);
+            Map<String, String> before = TreeListing.of(root);
+            List<String> done = new ArrayList<>();
+            Backups b = Backups.open(home, "s", Work.FILES);
+            b.preflight(List.of(), List.of(Work.name(root)));
+            Work program = new Work(b);
+            boolean atWork = false;
+            for (int i = 0; i < steps; i++) {
+                if (random.nextInt(5) == 0) {
+                    if (atWork) {
+                        b.leftTree(Work.name(root));
+                    } else {
+                        b.openTree(Work.name(root), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+                    }
+                    atWork = !atWork;
+                    done.add(atWork ? "a child begins" : "the child is over");
+                }
+                boolean child = atWork && random.nextBoolean();
+                try {
+                    done.add((child ? "child: " : "") + step(child ? Work.ofAChild() : program, root, random));
+                } catch (FileSystemException refused) {
+                    done.add("refused: " + refused);
+                }
+            }
+            if (crash) {
+                b.close();
+                b = Backups.openCrashed(home, "s", Work.FILES);
+            } else if (atWork) {
+                b.leftTree(Work.name(root));
+            }
+            RollbackReport report = b.rollback();
+            assertThat(report.complete()).as("seed %s: %s%n%s", seed, done, report).isTrue();
+            assertThat(TreeListing.of(root)).as("seed %s: %s%n%s", seed, done, report).isEqualTo(before);
+            b.close();
+        } finally {
+            wipe(dir);
+        }
+    }
+
     /** Others work in the same directory under names of their own, and edit by hand what they find. */
     @Property(tries = 80)
     @Tag("C32")

@@ -22,6 +22,11 @@ final class Work {
         this.backups = backups;
     }
 
+    /** The same operations as a child does them, out of klock's sight. */
+    static Work ofAChild() {
+        return new Work(null);
+    }
+
     static byte[] name(Path p) {
         return FILES.name(p);
     }
@@ -31,6 +36,10 @@ final class Work {
     }
 
     void on(Path p, Effect effect) throws IOException {
+        if (backups == null) {
+            effect.run();
+            return;
+        }
         backups.image(name(p));
         try {
             effect.run();
@@ -75,7 +84,7 @@ final class Work {
     }
 
     void rename(Path from, Path to) throws IOException {
-        if (Files.isDirectory(from, LinkOption.NOFOLLOW_LINKS)) {
+        if (backups != null && Files.isDirectory(from, LinkOption.NOFOLLOW_LINKS)) {
             backups.imageTree(name(from));
             try {
                 on(to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));
