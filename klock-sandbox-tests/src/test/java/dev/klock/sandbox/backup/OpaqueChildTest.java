@@ -14,6 +14,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -68,6 +69,50 @@ class OpaqueChildTest {
 
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+    }
+
+    private static String changesBelow(Workspace workspace) {
+        StringBuilder lines = new StringBuilder();
+        for (String predicate : new String[] {"CONSUMES", "MUTATES", "PROVIDES", "DELETES", "RENAMES"}) {
+            lines.append("  - ").append(predicate).append(" FILE:").append(workspace.root()).append("/w/out/**\n");
+        }
+        return lines.toString();
+    }
+
+    /** What one has made, changed or taken away, the other makes, changes or takes away next. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void workOfChildrenAndTheProgramOnTheSamePaths_isRolledBack(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        String before = workspace.tree().visible();
+
+        Outcome outcome = run(jdk, workspace, changesBelow(workspace), "write w/out/made program", "delete w/out/new/deep",
+                "run /usr/bin/mkdir w/out/new/deep", "run /usr/bin/touch w/out/second", "move w/out/second w/out/b", "delete w/out/a",
+                "run /usr/bin/cp w/in/a w/out/a", "delete w/out/a", "run /usr/bin/mkdir w/out/a", "write w/x stray");
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.err()).contains("w/x");
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+    }
+
+    /** It may just have ended when the JVM is killed, and nobody has looked at what it did. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    @Tag("C45")
+    void workOfAChild_whenTheJvmIsKilled_isRolledBack(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        String before = workspace.tree().visible();
+        String manifest = "ver: \"1.0\"\nsession_id: killed\nagent_id: tester\nscope:\n  - predicate: PROVIDES\n    resource: PROCESS:/usr/bin/mkdir\n"
+                + "    effects: [MUTATES FILE:" + workspace.root() + "/w/out/**]\n";
+
+        Child.on(jdk).in(directory).main(Script.class, "run /usr/bin/mkdir -p w/out/new/deep", "sleep 60000").klock("").manifest(manifest)
+                .killedWhen(workspace.root().resolve("w/out/new/deep"), Duration.ZERO);
+        Outcome recover = Child.on(jdk).in(directory).verb("recover").run();
+
+        assertThat(recover.exit()).as(recover.toString()).isZero();
+        assertThat(workspace.tree().visible()).as(recover.toString()).isEqualTo(before);
     }
 
     @ParameterizedTest
