@@ -116,7 +116,7 @@ public final class Agent {
             throw new UsageException("klock's home " + home.directory() + " cannot be written: " + e.getMessage());
         }
         Fence fence = new Fence();
-        Session session = new Session(launch, agentId, claim.id(), log, backups, fence);
+        Session session = new Session(launch, agentId, claim.id(), log, backups, fence, files);
         backups.restoredAfterCrash(mode == Mode.STRICT);
         Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
         session.keeps(images);

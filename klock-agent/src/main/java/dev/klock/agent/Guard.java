@@ -1,6 +1,7 @@
 package dev.klock.agent;
 
 import dev.klock.agent.log.Stderr;
+import dev.klock.bridge.HostFiles;
 
 /**
  * klock's one thread: it brings the log to disk, and when the session must stop it does what the program's threads cannot be trusted
@@ -16,15 +17,23 @@ final class Guard extends Thread {
     private static final int FLUSH_TICKS = 4;
     private static final int WIND_TRIES = 20;
     private static final int RESERVE_BYTES = 4 << 20;
+    private static final int RESERVE_DESCRIPTORS = 8;
 
     private final Session session;
+    private final HostFiles files;
     private final Object lock = new Object();
     /** Given up when the session must be wound up, which takes memory that the program may have used up. */
     private volatile byte[] reserve = new byte[RESERVE_BYTES];
+    /** Likewise. */
+    private final int[] descriptors = new int[RESERVE_DESCRIPTORS];
 
-    Guard(Session session) {
+    Guard(Session session, HostFiles files) {
         super(null, null, "klock", 0, false);
         this.session = session;
+        this.files = files;
+        for (int i = 0; i < descriptors.length; i++) {
+            descriptors[i] = files.open(new byte[] {'/'});
+        }
         setDaemon(true);
         setContextClassLoader(null);
     }
@@ -75,6 +84,11 @@ final class Guard extends Thread {
     /** Winds the session up and halts the JVM; out of memory, it tries again while the program's threads die of the same. */
     private void halt() {
         reserve = null;
+        for (int i = 0; i < descriptors.length; i++) {
+            if (descriptors[i] >= 0) {
+                files.close(descriptors[i]);
+            }
+        }
         int code = Session.EXIT_ABORTED;
         for (int tries = 0; tries < WIND_TRIES; tries++) {
             try {

@@ -25,6 +25,7 @@ import dev.klock.agent.resolve.Names;
 import dev.klock.agent.weave.Installation;
 import dev.klock.agent.weave.Losses;
 import dev.klock.bridge.Fence;
+import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Scope;
@@ -115,7 +116,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** For the guard alone. */
     private int ticks;
 
-    Session(Launch launch, String agentId, String sessionId, VerificationLog log, Backups backups, Fence fence) {
+    Session(Launch launch, String agentId, String sessionId, VerificationLog log, Backups backups, Fence fence, HostFiles files) {
         this.launch = launch;
         this.mode = launch.options().mode();
         this.agentId = agentId;
@@ -126,7 +127,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         this.log = log;
         this.backups = backups;
         this.fence = fence;
-        this.guard = new Guard(this);
+        this.guard = new Guard(this, files);
     }
 
     /** Ends the construction: the observer needs the session and the session the observer. */
@@ -507,10 +508,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** Called by the guard once the session is stopping: everything up to, but not including, the halt. Answers the exit code. */
     int wind() {
         int code = stopCode;
-        Children.end();
+        endChildren();
         boolean quiet = awaitQuiet();
         // one whose start was under way
-        Children.end();
+        endChildren();
         childrenOver(Integer.MAX_VALUE);
         surroundings.over();
         surroundings.look(strays, true);
@@ -531,6 +532,15 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
         leases.abort();
         close(stopReason, code, report);
         return code;
+    }
+
+    private static void endChildren() {
+        try {
+            Children.end();
+        } catch (RuntimeException unlisted) {
+            Stderr.warn("the processes that the program started cannot be listed (" + unlisted.getMessage() + "): those that are running are not ended, and what"
+                    + " they change from here on is not rolled back");
+        }
     }
 
     /** Waits until no operation is between its decision and its end, so that nothing changes behind the rollback; false if one does not end. */

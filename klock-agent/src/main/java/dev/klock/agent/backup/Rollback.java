@@ -497,12 +497,21 @@ final class Rollback {
             }
             p.outcome = p.outcome == null ? Outcome.RESTORED : p.outcome;
         } catch (IOException | RuntimeException failed) {
-            if (hasVanished(p, failed)) {
+            if (!batch.isEmpty() && isOutOfDescriptors(failed)) {
+                // each of the batch holds one
+                settle();
+                p.temporary = null;
+                write(p, second);
+            } else if (hasVanished(p, failed)) {
                 write(p, second);
             } else {
                 decisions.stop(p, failed);
             }
         }
+    }
+
+    private static boolean isOutOfDescriptors(Exception failed) {
+        return failed.getMessage() != null && failed.getMessage().contains("Too many open files");
     }
 
     private Path beside(Plan p) {
@@ -519,7 +528,7 @@ final class Rollback {
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         } catch (FileSystemException noPlace) {
             p.temporary = null;
-            if (canStay(p)) {
+            if (!isOutOfDescriptors(noPlace) && canStay(p)) {
                 return false;
             }
             throw noPlace;

@@ -2,8 +2,10 @@ package dev.klock.agent.config;
 
 import java.io.BufferedReader;
 import java.io.File;
-import java.io.FileReader;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -67,7 +69,8 @@ final class FileStatus {
 
     /** The effective user of this process; -1 if that cannot be told, so that nothing but root's files is trusted. */
     static int user() {
-        try (BufferedReader status = new BufferedReader(new FileReader("/proc/self/status"))) {
+        // the names in it may be in any encoding, and the default one may be UTF-16
+        try (BufferedReader status = new BufferedReader(new InputStreamReader(new FileInputStream("/proc/self/status"), StandardCharsets.ISO_8859_1))) {
             for (String line = status.readLine(); line != null; line = status.readLine()) {
                 if (line.startsWith("Uid:")) {
                     int real = line.indexOf('\t');

@@ -12,7 +12,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -51,6 +54,28 @@ class ExhaustionTest {
         if (how.equals("same")) {
             assertThat(logged(workspace)).as("bytes of the log").isLessThan(MEGABYTE);
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("K6-5")
+    void rollback_whereNoDescriptorIsLeft_isCarriedOut(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        List<String> steps = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            Files.writeString(workspace.root().resolve("w/out/file" + i), "start " + i);
+            steps.add("write w/out/file" + i + " changed");
+        }
+        steps.addAll(List.of("hoard w/in/a", "write w/x stray"));
+        Tree before = workspace.tree();
+
+        Outcome outcome = workspace.watched(jdk, "", steps.toArray(new String[0]))
+                .through("sh", "-c", "ulimit -n 60; exec \"$0\" \"$@\"").run();
+
+        assertThat(outcome.out()).as(outcome.toString()).contains("Too many open files");
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.err()).contains("rolled back 30");
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before.visible());
     }
 
     private static long logged(Workspace workspace) throws IOException {

@@ -1,12 +1,15 @@
 package dev.klock.sandbox.subject;
 
 import java.io.File;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -17,13 +20,15 @@ import java.util.stream.Stream;
  * <pre>
  *  print TEXT              write FILE TEXT        append FILE TEXT      read FILE          delete FILE
  *  move FROM TO            mkdir DIR              list DIR              run PROGRAM ARGS…
- *  sleep MS                await FILE             exit N
+ *  sleep MS                await FILE             exit N                hoard FILE: opens it until nothing more can be opened
  *  try STEP                print what it throws, whatever it is, and go on
  *  thread STEP             on a thread of its own that nobody joins
  *  times N STEP
  * </pre>
  */
 public final class Script {
+    private static final List<InputStream> HOARD = new ArrayList<>();
+
     private Script() {
     }
 
@@ -59,6 +64,15 @@ public final class Script {
                 }
             }
             case "sleep" -> Thread.sleep(Long.parseLong(rest.get(0)));
+            case "hoard" -> {
+                try {
+                    while (true) {
+                        HOARD.add(new FileInputStream(rest.get(0)));
+                    }
+                } catch (IOException full) {
+                    System.out.println(full.getMessage());
+                }
+            }
             case "exit" -> System.exit(Integer.parseInt(rest.get(0)));
             case "try" -> attempt(rest);
             case "thread" -> new Thread(() -> {
