@@ -54,7 +54,7 @@ final class HookPairs {
 
     private HookPairs(Jdk jdk) {
         this.jdk = jdk;
-        this.rows = HookRow.doors(jdk.feature());
+        this.rows = HookRow.withPairs(jdk.feature());
     }
 
     /** Runs everything; takes some seconds. */
@@ -149,7 +149,7 @@ final class HookPairs {
         }
         String logged = switch (probe.id()) {
             case "ProcessBuilder.start" -> "PROCESS:" + program("mkdir");
-            case "ProcessHandle.destroy" -> "PROCESS:";
+            case "ProcessHandle.destroy", "ProcessHandle.info" -> "PROCESS:";
             default -> "/" + area + "/" + probe.id();
         };
         if (watched.denials.stream().noneMatch(denial -> denial.contains(logged))) {

@@ -1,6 +1,7 @@
 package dev.klock.sandbox.hooks;
 
 import dev.klock.sandbox.jvm.KlockJar;
+import dev.klock.sandbox.subject.HookProbes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,10 +37,27 @@ public record HookRow(boolean door, boolean lazy, List<Integer> releases, String
 
     /** All doors of a release: also those to the network and to native code, which have tests of their own; their classes are woven late. */
     public static List<HookRow> everyDoor(int feature) {
+        return of(feature).stream().filter(HookRow::door).toList();
+    }
+
+    /** The doors that are tried in pairs: those to files and processes, and all others that there is a probe for. */
+    static List<HookRow> withPairs(int feature) {
+        List<HookRow> own = doors(feature);
+        return everyDoor(feature).stream().filter(row -> own.contains(row) || HookProbes.PROBES.stream()
+                .anyMatch(probe -> probe.rows().stream().anyMatch(row::isMeantBy))).toList();
+    }
+
+    /** The rows of classes that are woven late, and contexts among them, that are not tried in pairs: they have tests of their own. */
+    public static List<HookRow> withoutPairs(int feature) {
+        List<HookRow> pairs = withPairs(feature);
+        return of(feature).stream().filter(row -> row.lazy && !pairs.contains(row)).toList();
+    }
+
+    private static List<HookRow> of(int feature) {
         List<HookRow> all = all();
         int nearest = all.stream().flatMap(row -> row.releases.stream()).filter(release -> release <= feature)
                 .mapToInt(Integer::intValue).max().orElseThrow();
-        return all.stream().filter(row -> row.door && row.releases.contains(nearest)).toList();
+        return all.stream().filter(row -> row.releases.contains(nearest)).toList();
     }
 
     static List<Integer> releases(String list) {

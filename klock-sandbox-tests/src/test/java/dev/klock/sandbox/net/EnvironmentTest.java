@@ -30,7 +30,8 @@ class EnvironmentTest {
     @Tag("FIELD-F13")
     void variable_byEveryDoor_isDecidedAlike(Jdk jdk) {
         String[] doors = {"getenv SECRET", "reference SECRET", "map SECRET", "builder SECRET", "entry SECRET", "builder-entry SECRET",
-            "copy SECRET", "values", "has-value", "proc", "entry-set SECRET", "entry-hash SECRET", "entry-equals SECRET", "guess SECRET"};
+            "copy SECRET", "values", "has-value", "proc", "entry-set SECRET", "entry-hash SECRET", "entry-equals SECRET", "guess SECRET", "values-contain", "values-remove",
+            "values-equal", "values-hash", "entries-remove SECRET", "entries-equal", "entries-hash"};
         Steps steps = steps(jdk, "CONSUMES ENV:DECLARED");
         Map<String, String> results = steps.watched("block", doors);
         assertThat(results.values()).as(results.toString())

@@ -76,6 +76,20 @@ public final class NativeSteps {
                 return "equal " + entry(new ProcessBuilder("x").environment(), first).equals(entry(new ProcessBuilder("y").environment(), first));
             case "guess":
                 return "guessed " + new ProcessBuilder("x").environment().entrySet().contains(Map.entry(first, "no such value"));
+            case "values-contain":
+                return "asked " + new ProcessBuilder("x").environment().values().contains("no such value");
+            case "values-remove":
+                return "asked " + new ProcessBuilder("x").environment().values().remove("no such value");
+            case "values-equal":
+                return "asked " + new ProcessBuilder("x").environment().values().equals(new ProcessBuilder("y").environment().values());
+            case "values-hash":
+                return "hashed " + (new ProcessBuilder("x").environment().values().hashCode() != 0);
+            case "entries-remove":
+                return "asked " + new ProcessBuilder("x").environment().entrySet().remove(Map.entry(first, "no such value"));
+            case "entries-equal":
+                return "equal " + new ProcessBuilder("x").environment().entrySet().equals(new ProcessBuilder("y").environment().entrySet());
+            case "entries-hash":
+                return "hashed " + (new ProcessBuilder("x").environment().entrySet().hashCode() != 0);
             case "proc":
                 return "read " + (Files.readAllBytes(Path.of("/proc/self/environ")).length > 0);
             case "child": {

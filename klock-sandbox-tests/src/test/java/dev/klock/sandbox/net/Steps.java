@@ -1,12 +1,18 @@
 package dev.klock.sandbox.net;
 
+import dev.klock.sandbox.hooks.HookRow;
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.trace.TracerJar;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Runs a subject's steps in a child and reads what came of each. */
 final class Steps {
@@ -41,6 +47,22 @@ final class Steps {
     /** Without klock. */
     Map<String, String> bare(String... steps) {
         return results(child(steps).run(), steps);
+    }
+
+    /** The rows, by their places in {@code rows}, that the steps enter, without klock. */
+    Set<Integer> enters(List<HookRow> rows, String... steps) throws IOException {
+        StringBuilder table = new StringBuilder();
+        for (HookRow row : rows) {
+            table.append(rows.indexOf(row)).append('\t').append(row.owner()).append('\t').append(row.method()).append('\t')
+                    .append(row.descriptor()).append('\t').append(row.site()).append('\n');
+        }
+        Path file = Files.writeString(directory.resolve("rows"), table);
+        results(child(steps).jvmBefore("-javaagent:" + TracerJar.in(directory) + "=" + file).run(), steps);
+        Set<Integer> entered = new TreeSet<>();
+        for (String row : Files.readString(directory.resolve("rows.entered")).replaceAll("[\\[\\]]", "").split(",")) {
+            entered.add(Integer.valueOf(row));
+        }
+        return entered;
     }
 
     /** In a mode that goes on after a denial. */

@@ -518,7 +518,8 @@ public final class HookProbes {
             }
             return ProcessHandle.of(Long.getLong("probe.stranger")).orElseThrow().destroyForcibly();
         }, "java/lang/ProcessHandleImpl.destroyProcess");
-        probe("ProcessHandle.info", Kind.READS, a -> {
+        // what may be read of files says nothing of processes
+        probe("ProcessHandle.info", Kind.CHANGES, a -> {
             if (a.declared()) {
                 Process own = new ProcessBuilder(System.getProperty("probe.sleep"), "61").start();
                 try {

@@ -1,5 +1,7 @@
 package dev.klock.sandbox.trace;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.Files;
@@ -18,7 +20,7 @@ import org.objectweb.asm.Opcodes;
 
 /**
  * The agent: its argument is a file with one row a line, {@code number class method descriptor site}, tab separated; site is "-" for
- * the method's start, else the call before which to note.
+ * the method's start, else the call before which to note. When the JVM ends, the file of that name and {@code .entered} has the rows entered.
  */
 public final class Tracer implements ClassFileTransformer {
     private record Row(int number, String method, String descriptor, String site) {
@@ -49,6 +51,13 @@ public final class Tracer implements ClassFileTransformer {
             }
         }
         instrumentation.retransformClasses(loaded.toArray(new Class<?>[0]));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            try {
+                Files.writeString(Path.of(arguments + ".entered"), Recorder.entered());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }));
     }
 
     @Override
