@@ -11,6 +11,7 @@ import dev.klock.sandbox.subject.Interrupts;
 import dev.klock.sandbox.subject.Movers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,7 +117,7 @@ class StrictTest {
         Workspace workspace = Workspace.in(directory);
         String before = workspace.tree().visible();
         String w = workspace.root().resolve("w").toString();
-        Outcome outcome = workspace.watched(jdk, "").main(Busy.class, w + "/out", w + "/x", "400").run();
+        Outcome outcome = workspace.watched(jdk, "").main(Busy.class, w + "/out", w + "/x", "400").patience(Duration.ofMinutes(3)).run();
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
         assertThat(outcome.err()).doesNotContain("has not ended");
