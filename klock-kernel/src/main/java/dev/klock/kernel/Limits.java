@@ -17,6 +17,12 @@ public final class Limits {
     /** Conflicts that one answer lists; the verdict is over all. */
     public static final int MAX_CONFLICTS = 10_000;
 
+    /** Whom one view of a waiting session names of those it waits for. */
+    public static final int MAX_WAITS_FOR = 100;
+
+    /** Leases and waiting triples that are looked at to say in one answer who waits for whom; beyond it, one of those is named. */
+    public static final int MAX_LOOKED_AT = 1_000_000;
+
     /** Sessions of one kernel that are not over, or still hold leases. */
     public static final int MAX_SESSIONS = 100_000;
 

@@ -279,6 +279,34 @@ class ManifestRulesTest {
         assertThat(crowded.state(old)).isEqualTo(LifeCycle.EXECUTING);
     }
 
+    /** Of what is in a waiter's way each is younger, so one is enough to know that it waits still, whatever it holds besides. */
+    @Test
+    @Tag("K4-1")
+    void waiter_withALeaseOfItsOwn_isJudgedAgainByOneThingInItsWay() {
+        int many = Limits.MAX_TRIPLES;
+        Worlds crowded = new Worlds();
+        SessionKey young = crowded.session("young", 9);
+        List<Triple> small = new ArrayList<>();
+        for (int i = 0; i < many; i++) {
+            small.add(Triple.of(Predicate.MUTATES, Resource.file("/d/" + i)));
+        }
+        List<Lease> held = crowded.apply(Command.Submit.of(young, small)).leases();
+        SessionKey old = crowded.session("old", 1);
+        Lease own = crowded.submit(old, "CONSUMES /else", "CONSUMES /other").leases().get(0);
+        assertThat(crowded.submit(old, "CONSUMES /d/**").verdict()).isEqualTo(Verdict.WAIT);
+        long before = crowded.kernel.looked();
+        for (Lease lease : held.subList(0, many - 1)) {
+            crowded.apply(new Command.Release(young, Worlds.tokens(lease)));
+        }
+        assertThat(crowded.kernel.looked() - before).isLessThan(2L * many);
+        before = crowded.kernel.looked();
+        crowded.apply(new Command.Release(old, Worlds.tokens(own)));
+        assertThat(crowded.kernel.looked() - before).as("it stood for nothing that is in the way").isZero();
+        assertThat(crowded.state(old)).isEqualTo(LifeCycle.PAUSED);
+        crowded.release(young);
+        assertThat(crowded.state(old)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
     @Test
     @Tag("K7-11")
     void quota_ofLeases_countsLeasesAndNotTriples() {
