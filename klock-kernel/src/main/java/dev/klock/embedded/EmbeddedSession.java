@@ -234,7 +234,7 @@ public final class EmbeddedSession implements AutoCloseable {
         return kernel.perform(this, new Command.Confirm(key, null));
     }
 
-    /** Gives leases back (K3-13). */
+    /** Gives leases back (K3-13), at most {@link Limits#MAX_NUMBERS} at once. */
     public Outcome release(List<Lease> leases) {
         return kernel.perform(this, new Command.Release(key, numbers(leases)));
     }

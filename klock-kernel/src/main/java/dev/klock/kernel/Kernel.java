@@ -546,7 +546,7 @@ public final class Kernel {
 
     private void confirm(Command.Confirm c, Outcome out) {
         Session s = active(c.session(), out);
-        if (s == null) {
+        if (s == null || tooMany(c.leases(), out)) {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>();
@@ -587,7 +587,7 @@ public final class Kernel {
 
     private void heartbeat(Command.Heartbeat c, Outcome out) {
         Session s = known(c.session(), out);
-        if (s == null) {
+        if (s == null || tooMany(c.leases(), out)) {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>(c.leases() == null ? s.leases : c.leases().length);
@@ -634,7 +634,7 @@ public final class Kernel {
 
     private void release(Command.Release c, Outcome out) {
         Session s = known(c.session(), out);
-        if (s == null) {
+        if (s == null || tooMany(c.leases(), out)) {
             return;
         }
         List<Lease> done;
@@ -692,7 +692,7 @@ public final class Kernel {
 
     private void reconcile(Command.Reconcile c, Outcome out) {
         Session s = known(c.session(), out);
-        if (s == null) {
+        if (s == null || tooMany(c.leases(), out)) {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>(c.leases().length);
@@ -1588,6 +1588,14 @@ public final class Kernel {
         } else {
             out.reject(number, Refusal.Code.UNKNOWN_LEASE, "there never was a lease " + number);
         }
+    }
+
+    private static boolean tooMany(long[] numbers, Outcome out) {
+        if (numbers != null && numbers.length > Limits.MAX_NUMBERS) {
+            out.refuse(Refusal.Code.TOO_MANY, numbers.length + " lease numbers in one command are more than " + Limits.MAX_NUMBERS);
+            return true;
+        }
+        return false;
     }
 
     private static boolean nothingDone(long[] asked, List<Lease> done, Outcome out) {

@@ -11,6 +11,9 @@ public final class Limits {
     /** Triples of one manifest. */
     public static final int MAX_TRIPLES = 10_000;
 
+    /** Lease numbers of one command: as many as ten of the largest manifests get. Whoever holds more names none, and so all, or asks twice. */
+    public static final int MAX_NUMBERS = 100_000;
+
     /** Waiting manifests of one kernel. */
     public static final int MAX_WAITERS = 10_000;
 

@@ -73,6 +73,12 @@ class BadInputTest {
                 list.add(new Bad(code, new Command.Revoke(lease[0])));
             }
         }
+        long[] numbers = new long[Limits.MAX_NUMBERS + 1];
+        numbers[0] = live;
+        list.add(new Bad(Refusal.Code.TOO_MANY, new Command.Confirm(a, numbers)));
+        list.add(new Bad(Refusal.Code.TOO_MANY, new Command.Heartbeat(a, numbers)));
+        list.add(new Bad(Refusal.Code.TOO_MANY, new Command.Release(a, numbers)));
+        list.add(new Bad(Refusal.Code.TOO_MANY, new Command.Reconcile(a, numbers)));
         list.add(new Bad(Refusal.Code.BAD_ID, Command.Register.of(SessionKey.of("", "s"), 1)));
         list.add(new Bad(Refusal.Code.BAD_ID, Command.Register.of(SessionKey.of("c", "x".repeat(257)), 1)));
         list.add(new Bad(Refusal.Code.BAD_ID, Command.Register.of(new SessionKey("n\u0000", "c", "s"), 1)));
@@ -130,6 +136,18 @@ class BadInputTest {
         Set<Class<?>> all = new HashSet<>(List.of(Command.class.getPermittedSubclasses()));
         all.remove(Command.Expire.class);
         assertThat(seen).as("every command has a case").isEqualTo(all);
+    }
+
+    @Test
+    void commands_withAsManyNumbersAsMayBe_areCarriedOut() {
+        long[] many = new long[Limits.MAX_NUMBERS];
+        java.util.Arrays.fill(many, live);
+        assertThat(w.apply(new Command.Heartbeat(a, many)).refusal()).isNull();
+        assertThat(w.apply(new Command.Confirm(a, many)).refusal()).isNull();
+        assertThat(w.apply(new Command.Reconcile(a, many)).refusal()).isNull();
+        Outcome released = w.apply(new Command.Release(a, many));
+        assertThat(released.leases()).hasSize(1);
+        assertThat(released.rejections()).hasSize(Limits.MAX_NUMBERS - 1);
     }
 
     @Test
