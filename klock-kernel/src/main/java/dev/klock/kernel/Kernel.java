@@ -1,6 +1,7 @@
 package dev.klock.kernel;
 
 import dev.klock.resource.Resource;
+import dev.klock.resource.Shown;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -1551,7 +1552,7 @@ public final class Kernel {
         if (s == null || !s.key.equals(key)) {
             s = key == null ? null : sessions.get(key);
             if (s == null) {
-                out.refuse(Refusal.Code.UNKNOWN_SESSION, "no session " + key + " is registered");
+                out.refuse(Refusal.Code.UNKNOWN_SESSION, "no session " + (key == null ? null : Shown.value(key.toString())) + " is registered");
                 return null;
             }
             lastUsed = s.id;
@@ -1625,11 +1626,11 @@ public final class Kernel {
             Triple t = triples.get(i);
             Resource resource = t.object();
             if (t.subject() != null && !t.subject().equals(s.key.agentId())) {
-                out.refuse(Refusal.Code.BAD_SUBJECT, t + " speaks for " + t.subject() + ", not for " + s.key.agentId());
+                out.refuse(Refusal.Code.BAD_SUBJECT, Shown.value(t.toString()) + " speaks for " + Shown.value(t.subject()) + ", not for " + s.key.agentId());
                 return true;
             }
             if (t.predicate() == Predicate.RENAMES && !options.renames()) {
-                out.refuse(Refusal.Code.BAD_PREDICATE, t + ": this kernel knows the five core predicates only");
+                out.refuse(Refusal.Code.BAD_PREDICATE, Shown.value(t.toString()) + ": this kernel knows the five core predicates only");
                 return true;
             }
             // the index keeps what it reads a path into, and so is not shown one that is too long anyway
