@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -58,6 +59,9 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
+    /** As the kernel has them, with a hash seed. */
+    final KernelOptions options;
+
     private final Kernel kernel;
     private final EventSink sink;
     /** Nanoseconds; {@code null} for the JVM's. */
@@ -80,6 +84,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     private boolean applies;
 
     /**
+     * @param options if they have no hash seed, the kernel gets a random one, so that nobody can choose paths whose hashes collide
      * @param startMs the time at which the kernel's clock starts, milliseconds since 1970
      * @param sink is told everything that happens; may be {@code null}
      */
@@ -92,8 +97,15 @@ public final class EmbeddedKernel implements AutoCloseable {
         this.clock = clock;
         this.startMs = startMs;
         this.startNanos = nanos();
-        this.kernel = new Kernel(options, startMs);
+        this.options = options.hashSeed() == KernelOptions.NO_HASH_SEED ? options.withHashSeed(randomSeed()) : options;
+        this.kernel = new Kernel(this.options, startMs);
         this.sink = sink;
+    }
+
+    private static int randomSeed() {
+        // not SecureRandom, which would open files and load its providers before a program's main: nobody sees what depends on the seed
+        int seed = ThreadLocalRandom.current().nextInt();
+        return seed == KernelOptions.NO_HASH_SEED ? 1 : seed;
     }
 
     /**

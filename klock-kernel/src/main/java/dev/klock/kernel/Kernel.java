@@ -54,6 +54,8 @@ public final class Kernel {
 
     private static final Comparator<Request> QUEUE_ORDER = new QueueOrder();
 
+    private static final int PUBLIC_HASH_SEED = 0x5bd1e995;
+
     private final KernelOptions options;
     private final String idPrefix;
     private final boolean rejudges;
@@ -121,8 +123,9 @@ public final class Kernel {
         this.idPrefix = "lease_".concat(options.kernelId()).concat("_");
         this.rejudges = rejudges;
         this.olderOvertake = olderOvertake;
-        this.index = new LeaseIndex(roll, options.hashSeed());
-        this.hotSpots = new HotSpots(options.hashSeed());
+        int seed = options.hashSeed() == KernelOptions.NO_HASH_SEED ? PUBLIC_HASH_SEED : options.hashSeed();
+        this.index = new LeaseIndex(roll, seed);
+        this.hotSpots = new HotSpots(seed);
         this.timers = new TimerWheel(roll, startMs);
         this.nowMs = startMs;
         this.nextToken = options.firstFencingToken();

@@ -613,6 +613,17 @@ class EmbeddedKernelTest {
         waitUntil(() -> events.stream().filter(e -> e.kind() == Event.Kind.LEASE_GRANTED).count() == agents * 100);
     }
 
+    @Test
+    @Tag("K2-8")
+    void kernel_withoutASeedForItsHashes_drawsOneThatNobodyKnows() {
+        try (EmbeddedKernel other = new EmbeddedKernel(KernelOptions.standard(), 0, null);
+                EmbeddedKernel given = new EmbeddedKernel(KernelOptions.standard().withHashSeed(5), 0, null)) {
+            assertThat(KernelOptions.standard().hashSeed()).isEqualTo(KernelOptions.NO_HASH_SEED);
+            assertThat(kernel.options.hashSeed()).isNotEqualTo(KernelOptions.NO_HASH_SEED).isNotEqualTo(other.options.hashSeed());
+            assertThat(given.options.hashSeed()).isEqualTo(5);
+        }
+    }
+
     private EmbeddedSession again(EmbeddedSession before, long epoch) {
         return kernel.open(new Command.Register(before.key(), 1, true, epoch, false, false, true), null, null);
     }
