@@ -192,6 +192,12 @@ class ManifestRulesTest {
         assertThat(strict.submit(key, "MUTATES /home/*").refusal().code()).isEqualTo(Refusal.Code.POLICY);
         assertThat(strict.submit(key, "MUTATES /home/me/*").refusal().code()).isEqualTo(Refusal.Code.POLICY);
         assertThat(strict.submit(key, "MUTATES /etc/**").refusal().code()).isEqualTo(Refusal.Code.POLICY);
+        for (String writes : new String[] {"MUTATES", "DELETES", "RENAMES", "PROVIDES"}) {
+            assertThat(strict.submit(key, writes + " /home/me").refusal().code()).as(writes).isEqualTo(Refusal.Code.POLICY);
+            assertThat(strict.submit(key, writes + " /home").refusal().code()).as(writes).isEqualTo(Refusal.Code.POLICY);
+            assertThat(strict.dry(key, writes + " /home/me/file", writes + " /home/me/dir/**", writes + " /home/me2", writes + " /hom").refusal()).as(writes).isNull();
+        }
+        assertThat(strict.submit(key, "CONSUMES /home/me", "DEPENDS_ON /home").refusal()).isNull();
         assertThat(strict.submit(key, "MUTATES /etc/hosts").refusal()).isNull();
         assertThat(strict.submit(key, "MUTATES /srv/me/jobs/**").refusal()).isNull();
         assertThat(strict.submit(key, "CONSUMES /home/me/**").refusal()).isNull();
