@@ -1031,6 +1031,7 @@ public final class Kernel {
         Session s = r.session;
         // else whatever is in its way has been there, and is younger: one is enough to know that it still waits
         boolean thorough = r.poorer || olderOvertake;
+        boolean mayLean = thorough || r.leans;
         r.poorer = false;
         r.leans &= !thorough;
         unwatch(r);
@@ -1049,7 +1050,7 @@ public final class Kernel {
             if (found.isEmpty()) {
                 continue;
             }
-            if (own.standsFor(t.object(), mask)) {
+            if (mayLean && own.standsFor(t.object(), mask)) {
                 r.leans = true;
                 continue;
             }

@@ -259,6 +259,21 @@ class WaitDieTest {
         assertThat(w.submit(alone, "MUTATES /z").verdict()).as("own lease is never in the way").isEqualTo(Verdict.GRANTED);
     }
 
+    /** What it loses first stood for nothing; that the other one stands for what it waits for is known still. */
+    @Test
+    @Tag("K4-1")
+    void waiting_ownLeasesGoOneByOne_diesWhenTheOneGoesThatStoodForATriple() {
+        w.submit(c, "MUTATES /x");
+        List<Lease> own = w.submit(b, "MUTATES /else", "MUTATES /r").leases();
+        assertThat(w.submit(a, "MUTATES /r").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.submit(b, "MUTATES /r", "MUTATES /x").verdict()).isEqualTo(Verdict.WAIT);
+        w.apply(new Command.Release(b, Worlds.tokens(own.get(0))));
+        assertThat(w.kernel.queue()).containsExactly(a, b);
+        Outcome out = w.apply(new Command.Release(b, Worlds.tokens(own.get(1))));
+        assertThat(Worlds.event(out, Event.Kind.DIED).session()).isEqualTo(b);
+        assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(a);
+    }
+
     @Test
     @Tag("K4-13")
     @Tag("K7-14")
