@@ -267,6 +267,7 @@ class WaitDieTest {
         List<Lease> own = w.submit(b, "MUTATES /else", "MUTATES /r").leases();
         assertThat(w.submit(a, "MUTATES /r").verdict()).isEqualTo(Verdict.WAIT);
         assertThat(w.submit(b, "MUTATES /r", "MUTATES /x").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.kernel.session(b).waitsFor()).as("not for who waits for its own lease").containsExactly(c);
         w.apply(new Command.Release(b, Worlds.tokens(own.get(0))));
         assertThat(w.kernel.queue()).containsExactly(a, b);
         Outcome out = w.apply(new Command.Release(b, Worlds.tokens(own.get(1))));
