@@ -240,6 +240,8 @@ class KlockTest {
         try (KlockSession a = Klock.open(manifest("spaced", -1, "CONSUMES   FILE:${workspace}/a"))) {
             assertThat(a.acquire(Duration.ZERO, "MUTATES  FILE:/w/spaced").leases()).singleElement().asString().endsWith("MUTATES FILE:/w/spaced");
             assertThat(a.acquire(Duration.ZERO, "MUTATES  ").reason()).contains("is not an intent");
+            assertThat(a.acquire(Duration.ZERO, "MU\nTATES " + "x".repeat(1_000_000)).reason()).contains("MU<U+000a>TATES").hasSizeLessThan(300);
+            assertThat(a.acquire(Duration.ZERO, "MUTATES FILE:a/b").reason()).as("a variable is no good here").endsWith("such as FILE:/w/a/b").doesNotContain("${");
             assertThat(a.acquire(Duration.ZERO, "  MUTATES FILE:/w/spaced").reason()).contains("is not an intent");
         }
     }

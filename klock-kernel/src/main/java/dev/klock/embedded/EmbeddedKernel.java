@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -57,7 +58,10 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     final ReentrantLock lock = new ReentrantLock();
-    private final Condition work = lock.newCondition();
+    final Condition work = lock.newCondition();
+    /** As the kernel has them, with a hash seed. */
+    final KernelOptions options;
+
     private final Kernel kernel;
     private final EventSink sink;
     /** Nanoseconds; {@code null} for the JVM's. */
@@ -74,12 +78,14 @@ public final class EmbeddedKernel implements AutoCloseable {
             new ThreadPoolExecutor(0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), EmbeddedKernel::completer);
 
     private Keeper keeper;
-    private long keeperWakesNanos;
+    /** When the daemon thread means to wake, if it sleeps. */
+    long keeperWakesNanos;
     private boolean closed;
     /** Whether a command is being carried out. */
     private boolean applies;
 
     /**
+     * @param options if they have no hash seed, the kernel gets a random one, so that nobody can choose paths whose hashes collide
      * @param startMs the time at which the kernel's clock starts, milliseconds since 1970
      * @param sink is told everything that happens; may be {@code null}
      */
@@ -92,8 +98,15 @@ public final class EmbeddedKernel implements AutoCloseable {
         this.clock = clock;
         this.startMs = startMs;
         this.startNanos = nanos();
-        this.kernel = new Kernel(options, startMs);
+        this.options = options.hashSeed() == KernelOptions.NO_HASH_SEED ? options.withHashSeed(randomSeed()) : options;
+        this.kernel = new Kernel(this.options, startMs);
         this.sink = sink;
+    }
+
+    private static int randomSeed() {
+        // not SecureRandom, which would open files and load its providers before a program's main: nobody sees what depends on the seed
+        int seed = ThreadLocalRandom.current().nextInt();
+        return seed == KernelOptions.NO_HASH_SEED ? 1 : seed;
     }
 
     /**
@@ -174,12 +187,25 @@ public final class EmbeddedKernel implements AutoCloseable {
         return now != 0 && now != s.registration;
     }
 
-    /** Under the lock: carries out a command of the session's, unless its registration is over and another has its name. */
+    /** Under the lock: carries out a command of the session's, unless the handle is closed or its registration is over. */
     Outcome apply(EmbeddedSession s, Command command) {
         if (isReplaced(s)) {
             return Outcome.refused(new Refusal(Refusal.Code.SESSION_ENDED, s.key + " was opened again, and this is the handle from before"));
         }
+        // nobody would be told what becomes of a manifest of a handle that is not among the sessions
+        if (sessions.get(s.key) != s && !endsRollback(s, command)) {
+            return Outcome.refused(new Refusal(Refusal.Code.SESSION_ENDED, s.key + (s.isClosed ? " is closed" : " is over") + "; open another one"));
+        }
         return apply(command);
+    }
+
+    /** Whether it does nothing but free what blocks others for the sake of the session's rollback, which may be due after its end. */
+    private static boolean endsRollback(EmbeddedSession s, Command command) {
+        if (command instanceof Command.Release) {
+            Command.Release release = (Command.Release) command;
+            return release.leases() == null && s.key.equals(release.session());
+        }
+        return command instanceof Command.RolledBack && s.key.equals(((Command.RolledBack) command).session());
     }
 
     Outcome perform(EmbeddedSession s, Command command) {
@@ -390,7 +416,13 @@ public final class EmbeddedKernel implements AutoCloseable {
         boolean tell = sink != null;
         if (s != null) {
             Event.Kind kind = e.kind();
-            if (kind == Event.Kind.LEASE_GRANTED) {
+            if (kind == Event.Kind.SESSION_REGISTERED) {
+                if (isReplaced(s)) {
+                    sessions.remove(s.key);
+                    s.invalidate();
+                    s = null;
+                }
+            } else if (kind == Event.Kind.LEASE_GRANTED) {
                 leasesChanged(s);
                 if (e.request() != 0 && s.waiter != null) {
                     finish(s, new Acquisition(Verdict.GRANTED, false, e.leases(), List.of(), observed(e, out), 0, null));
@@ -406,6 +438,7 @@ public final class EmbeddedKernel implements AutoCloseable {
                 leasesChanged(s);
             } else if (kind == Event.Kind.STATE_CHANGED && e.to().isTerminal()) {
                 s.isOver = true;
+                s.ended = e.to();
                 leasesChanged(s);
             } else if (kind == Event.Kind.OBSERVATION_UPDATE) {
                 tell |= s.listener != null;

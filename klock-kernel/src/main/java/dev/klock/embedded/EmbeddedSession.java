@@ -19,10 +19,10 @@ import java.util.random.RandomGenerator;
 /**
  * One agent's session with an {@link EmbeddedKernel}. Thread-safe; only one manifest of a session can wait at a time.
  *
- * <p>Its leases are renewed at a third of their time to live (K3-10) as long as its {@link Health} says so. Closing it ends it well if it
- * is still going; after {@link #abort} closing does nothing more. Once another session was opened under its key, this one acts on nothing:
- * whatever it is asked for is refused with SESSION_ENDED, and {@link #state} stays what it was. Once its kernel is closed, it is not valid,
- * and whatever it is asked for throws {@link IllegalStateException}.
+ * <p>Its leases are renewed at a third of their time to live (K3-10) as long as its {@link Health} says so. Once it is closed, it acts on
+ * nothing new: whatever it is asked for is refused with SESSION_ENDED, but for {@link #rolledBack} and {@link #releaseAll}, since a rollback
+ * may still be due. Once another session was registered under its key, those are refused, too, and {@link #state} stays what it was. Once its
+ * kernel is closed, it is not valid, and whatever it is asked for throws {@link IllegalStateException}.
  */
 public final class EmbeddedSession implements AutoCloseable {
     final EmbeddedKernel kernel;
@@ -41,7 +41,7 @@ public final class EmbeddedSession implements AutoCloseable {
     boolean isOver;
     /** Whether its leases have changed in the command that is being carried out. */
     boolean isChanged;
-    /** What it had come to when it was closed or replaced. */
+    /** What it had come to when it ended, was closed or replaced. */
     LifeCycle ended;
 
     /** When the next heartbeat is due, nanoseconds of the kernel's clock. */
@@ -234,7 +234,7 @@ public final class EmbeddedSession implements AutoCloseable {
         return kernel.perform(this, new Command.Confirm(key, null));
     }
 
-    /** Gives leases back (K3-13). */
+    /** Gives leases back (K3-13), at most {@link Limits#MAX_NUMBERS} at once. */
     public Outcome release(List<Lease> leases) {
         return kernel.perform(this, new Command.Release(key, numbers(leases)));
     }
@@ -348,7 +348,12 @@ public final class EmbeddedSession implements AutoCloseable {
         holdsNothing = false;
     }
 
-    /** Ends the session well if it is still going, else leaves it as it is. */
+    /**
+     * Ends the session if it is still going, else leaves it as it is. One that plans, works or verifies is COMPLETED, and all its leases are
+     * free. One that cannot end well is ABORTED: it waits, its leases are not confirmed, an operator has paused it, it died and was granted
+     * nothing since, or it has a rollback to finish. Then writing leases block others until {@link #rolledBack}, for one time to live at most, as nobody renews
+     * them any more.
+     */
     @Override
     public void close() {
         kernel.close(this);

@@ -2,6 +2,7 @@ package dev.klock.kernel;
 
 import dev.klock.resource.Resource;
 import dev.klock.resource.ResourceSyntaxException;
+import dev.klock.resource.Shown;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -43,7 +44,7 @@ final class Canonical {
         String path = resource.path();
         String known = schemes.contains(scheme) ? scheme : Resource.canonicalScheme(scheme);
         if (known == null || !schemes.contains(known)) {
-            return new Refusal(Refusal.Code.UNKNOWN_SCHEME, oneLine(scheme) + ": scheme must be one of " + new TreeSet<>(schemes));
+            return new Refusal(Refusal.Code.UNKNOWN_SCHEME, Shown.value(scheme) + ": scheme must be one of " + new TreeSet<>(schemes));
         }
         if (path.isEmpty()) {
             return new Refusal(Refusal.Code.NOT_CANONICAL, scheme + ": names nothing");
@@ -63,15 +64,6 @@ final class Canonical {
             return new Refusal(mayBe ? Refusal.Code.NOT_CANONICAL : Refusal.Code.BAD_PATTERN, e.getMessage());
         }
         return right.equals(resource) ? null : new Refusal(Refusal.Code.NOT_CANONICAL, resource + " is not canonical; write " + right);
-    }
-
-    private static String oneLine(String text) {
-        StringBuilder b = new StringBuilder();
-        for (int i = 0; i < text.length() && i < 40; i++) {
-            char c = text.charAt(i);
-            b.append(c < ' ' || c > '~' ? '?' : c);
-        }
-        return b.toString();
     }
 
     /** Whether a path that begins with a slash has no name that is empty or dots, no slash at its end, and no character that no name has. */

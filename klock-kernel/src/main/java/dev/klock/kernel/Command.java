@@ -69,7 +69,10 @@ public sealed interface Command {
     /** Takes the session's waiting manifest back; its leases stay. Refused when nothing waits. */
     record Withdraw(SessionKey session) implements Command {}
 
-    /** Makes PENDING leases ACTIVE (C50). {@code leases} holds fencing tokens; {@code null} means all of the session. */
+    /**
+     * Makes PENDING leases ACTIVE (C50). {@code leases} holds fencing tokens, at most {@link Limits#MAX_NUMBERS}, here and in what follows;
+     * {@code null} means all of the session.
+     */
     record Confirm(SessionKey session, long[] leases) implements Command {}
 
     /**

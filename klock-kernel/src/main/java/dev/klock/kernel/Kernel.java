@@ -1,6 +1,7 @@
 package dev.klock.kernel;
 
 import dev.klock.resource.Resource;
+import dev.klock.resource.Shown;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * The state machine: {@code (state, command, now) → (state, answer, effects)}.
@@ -36,7 +36,11 @@ import java.util.TreeSet;
  *
  * <p>One thing must not count as a conflict: a triple that one of the session's own leases already stands for. Others may wait for that
  * lease; if the session had to queue behind them, it would wait for whoever waits for it. When that own lease goes, the triple counts
- * again, and the session may die of it.
+ * again, and the session may die of it ({@link Request#leans}).
+ *
+ * <p>Nothing else can bring somebody older into a waiter's way. Whoever comes meets the waiting triple: it is behind it, or dies, or holds
+ * a lease that stands for what it asks. That lease meets the waiting triple, too, since it covers as much and excludes as much, and has been
+ * judged with it. So to know that a waiter still waits, one thing in its way is enough.
  *
  * <h2>Time</h2>
  *
@@ -49,6 +53,8 @@ public final class Kernel {
     private static final Comparator<Claim> FIXED_ORDER = new FixedOrder();
 
     private static final Comparator<Request> QUEUE_ORDER = new QueueOrder();
+
+    private static final int PUBLIC_HASH_SEED = 0x5bd1e995;
 
     private final KernelOptions options;
     private final String idPrefix;
@@ -87,6 +93,8 @@ public final class Kernel {
 
     /** What is in the way of the manifest that was judged last and waits. */
     private Claim witness;
+    /** Whether something meets a triple of it that a lease of its session's stands for. */
+    private boolean leans;
 
     private final ArrayList<Claim> found = new ArrayList<>();
     /** Whether a triple of the manifest that was checked last may meet anything, the session's own leases included. */
@@ -115,8 +123,9 @@ public final class Kernel {
         this.idPrefix = "lease_".concat(options.kernelId()).concat("_");
         this.rejudges = rejudges;
         this.olderOvertake = olderOvertake;
-        this.index = new LeaseIndex(roll, options.hashSeed());
-        this.hotSpots = new HotSpots(options.hashSeed());
+        int seed = options.hashSeed() == KernelOptions.NO_HASH_SEED ? PUBLIC_HASH_SEED : options.hashSeed();
+        this.index = new LeaseIndex(roll, seed);
+        this.hotSpots = new HotSpots(seed);
         this.timers = new TimerWheel(roll, startMs);
         this.nowMs = startMs;
         this.nextToken = options.firstFencingToken();
@@ -541,7 +550,7 @@ public final class Kernel {
 
     private void confirm(Command.Confirm c, Outcome out) {
         Session s = active(c.session(), out);
-        if (s == null) {
+        if (s == null || tooMany(c.leases(), out)) {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>();
@@ -582,7 +591,7 @@ public final class Kernel {
 
     private void heartbeat(Command.Heartbeat c, Outcome out) {
         Session s = known(c.session(), out);
-        if (s == null) {
+        if (s == null || tooMany(c.leases(), out)) {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>(c.leases() == null ? s.leases : c.leases().length);
@@ -629,7 +638,7 @@ public final class Kernel {
 
     private void release(Command.Release c, Outcome out) {
         Session s = known(c.session(), out);
-        if (s == null) {
+        if (s == null || tooMany(c.leases(), out)) {
             return;
         }
         List<Lease> done;
@@ -687,7 +696,7 @@ public final class Kernel {
 
     private void reconcile(Command.Reconcile c, Outcome out) {
         Session s = known(c.session(), out);
-        if (s == null) {
+        if (s == null || tooMany(c.leases(), out)) {
             return;
         }
         ArrayList<Lease> done = new ArrayList<>(c.leases().length);
@@ -861,6 +870,7 @@ public final class Kernel {
         HashSet<Request> ahead = new HashSet<>();
         Held own = new Held(s, roll, index);
         witness = null;
+        leans = false;
         long before = index.looked;
         Widest asked = new Widest(triples);
         for (Triple t = asked.next(0); t != null; t = asked.next(index.looked - before)) {
@@ -874,7 +884,11 @@ public final class Kernel {
             int mask = ConflictMatrix.conflictMask(t.predicate());
             found.clear();
             index.collect(s.space, t.object(), mask, s, Long.MAX_VALUE, LeaseIndex.ALL, found);
-            if (found.isEmpty() || own.standsFor(t.object(), mask)) {
+            if (found.isEmpty()) {
+                continue;
+            }
+            if (own.standsFor(t.object(), mask)) {
+                leans = true;
                 continue;
             }
             if (!allNamed) {
@@ -988,9 +1002,9 @@ public final class Kernel {
         lost(claim.session);
     }
 
-    /** A lease of the session no longer stands for what it waits for. */
+    /** A lease of the session's goes, which may have stood for what it waits for. */
     private void lost(Session s) {
-        if (s.request != null) {
+        if (s.request != null && s.request.leans) {
             s.request.poorer = true;
             mark(s.request);
         }
@@ -1015,9 +1029,11 @@ public final class Kernel {
 
     private void judgeAgain(Request r, Outcome out) {
         Session s = r.session;
-        // without leases of its own whatever is in its way has been there, and is younger: one is enough to know that it still waits
-        boolean thorough = r.poorer || s.leases > 0 || olderOvertake;
+        // else whatever is in its way has been there, and is younger: one is enough to know that it still waits
+        boolean thorough = r.poorer || olderOvertake;
+        boolean mayLean = thorough || r.leans;
         r.poorer = false;
+        r.leans &= !thorough;
         unwatch(r);
         Claim inTheWay = null;
         boolean dies = false;
@@ -1031,7 +1047,11 @@ public final class Kernel {
             }
             found.clear();
             index.collect(s.space, t.object(), mask, s, r.number, thorough ? LeaseIndex.ALL : LeaseIndex.FIRST_ONLY, found);
-            if (found.isEmpty() || thorough && own.standsFor(t.object(), mask)) {
+            if (found.isEmpty()) {
+                continue;
+            }
+            if (mayLean && own.standsFor(t.object(), mask)) {
+                r.leans = true;
                 continue;
             }
             for (int i = 0; i < found.size(); i++) {
@@ -1255,6 +1275,7 @@ public final class Kernel {
         long number = ++lastRequest;
         Request r = new Request(s, number, c.triples(), new Claim[0], ttlMs, c.reserve());
         r.claims = claims(s, c.triples(), r);
+        r.leans = leans;
         s.request = r;
         r.ahead = lastWaiter;
         if (lastWaiter == null) {
@@ -1535,7 +1556,7 @@ public final class Kernel {
         if (s == null || !s.key.equals(key)) {
             s = key == null ? null : sessions.get(key);
             if (s == null) {
-                out.refuse(Refusal.Code.UNKNOWN_SESSION, "no session " + key + " is registered");
+                out.refuse(Refusal.Code.UNKNOWN_SESSION, "no session " + (key == null ? null : Shown.value(key.toString())) + " is registered");
                 return null;
             }
             lastUsed = s.id;
@@ -1574,6 +1595,14 @@ public final class Kernel {
         }
     }
 
+    private static boolean tooMany(long[] numbers, Outcome out) {
+        if (numbers != null && numbers.length > Limits.MAX_NUMBERS) {
+            out.refuse(Refusal.Code.TOO_MANY, numbers.length + " lease numbers in one command are more than " + Limits.MAX_NUMBERS);
+            return true;
+        }
+        return false;
+    }
+
     private static boolean nothingDone(long[] asked, List<Lease> done, Outcome out) {
         if (asked != null && asked.length > 0 && done.isEmpty()) {
             out.refusal = out.rejections.get(0).refusal();
@@ -1601,11 +1630,11 @@ public final class Kernel {
             Triple t = triples.get(i);
             Resource resource = t.object();
             if (t.subject() != null && !t.subject().equals(s.key.agentId())) {
-                out.refuse(Refusal.Code.BAD_SUBJECT, t + " speaks for " + t.subject() + ", not for " + s.key.agentId());
+                out.refuse(Refusal.Code.BAD_SUBJECT, Shown.value(t.toString()) + " speaks for " + Shown.value(t.subject()) + ", not for " + s.key.agentId());
                 return true;
             }
             if (t.predicate() == Predicate.RENAMES && !options.renames()) {
-                out.refuse(Refusal.Code.BAD_PREDICATE, t + ": this kernel knows the five core predicates only");
+                out.refuse(Refusal.Code.BAD_PREDICATE, Shown.value(t.toString()) + ": this kernel knows the five core predicates only");
                 return true;
             }
             // the index keeps what it reads a path into, and so is not shown one that is too long anyway
@@ -1770,7 +1799,7 @@ public final class Kernel {
     /** The session as it is now, or {@code null} if it is not known. */
     public SessionView session(SessionKey session) {
         Session s = sessions.get(session);
-        return s == null ? null : view(s, s.request == null ? 0 : queue().indexOf(session) + 1);
+        return s == null ? null : view(s, s.request == null ? 0 : queue().indexOf(session) + 1, new InTheWay(index, roll));
     }
 
     /** The resources that manifests met each other on most, lately; {@code namespace} {@code null} for all (K7-7). */
@@ -1779,7 +1808,8 @@ public final class Kernel {
     }
 
     /**
-     * Who is blocked, what is hot, who is a ghost (K7-12). Costs as much as there are sessions and waiters.
+     * Who is blocked, what is hot, who is a ghost (K7-12). Costs as much as there are sessions, and leases and waiting triples of them;
+     * what meets those that wait is looked at up to {@link Limits#MAX_LOOKED_AT}.
      *
      * @param namespace {@code null} for all
      * @param limit the most hot spots
@@ -1793,13 +1823,14 @@ public final class Kernel {
         ArrayList<Session> all = new ArrayList<>(sessions.values());
         Collections.sort(all);
         ArrayList<SessionView> views = new ArrayList<>();
+        InTheWay inTheWay = new InTheWay(index, roll);
         TreeMap<String, Overview.Agent> agents = new TreeMap<>();
         for (Session s : all) {
             String space = s.key.namespace();
             if (namespace != null && !namespace.equals(space)) {
                 continue;
             }
-            SessionView view = view(s, places.getOrDefault(s, 0));
+            SessionView view = view(s, places.getOrDefault(s, 0), inTheWay);
             views.add(view);
             // neither id has control characters
             String name = space + '\n' + s.key.agentId();
@@ -1813,20 +1844,12 @@ public final class Kernel {
         return new Overview(nowMs, views, contention(namespace, limit), new ArrayList<>(agents.values()));
     }
 
-    private SessionView view(Session s, int place) {
+    private SessionView view(Session s, int place, InTheWay inTheWay) {
         LifeCycle phase = s.state() == LifeCycle.PAUSED || s.state().isTerminal() ? s.phase : s.state();
         LinkedHashSet<Triple> pending = new LinkedHashSet<>(declared(s));
         pending.addAll(s.taken);
         if (phase == LifeCycle.ACQUIRING || s.turnedAway) {
             pending.addAll(s.interest);
-        }
-        TreeSet<Session> inTheWay = new TreeSet<>();
-        for (Conflict c : blockers(s.key)) {
-            inTheWay.add(sessions.get(c.holder()));
-        }
-        ArrayList<SessionKey> waitsFor = new ArrayList<>(inTheWay.size());
-        for (Session other : inTheWay) {
-            waitsFor.add(other.key);
         }
         return new SessionView(
                 s.key,
@@ -1839,7 +1862,7 @@ public final class Kernel {
                 s.leases,
                 List.copyOf(pending),
                 place,
-                List.copyOf(waitsFor),
+                s.request == null ? List.of() : List.copyOf(inTheWay.of(s.request)),
                 s.request == null ? 0 : s.request.dueMs,
                 s.lastSeenMs,
                 new SessionView.Counts(s.grants, s.deaths, s.waitsRunOut, s.expiries));

@@ -10,7 +10,9 @@ import java.util.TreeSet;
  * What a kernel is told once, when it is made. Immutable; each {@code with} method returns a copy.
  *
  * @param kernelId the first part of every lease id; give each kernel of a place its own
- * @param hashSeed any number; one that nobody else knows keeps hash collisions out of the hands of those who choose paths
+ * @param hashSeed any number; one that nobody else knows keeps hash collisions out of the hands of those who choose paths, and no answer
+ *     depends on it (K2-8). {@link #NO_HASH_SEED} for none: then a {@link Kernel}, which draws no random numbers, takes one that everybody
+ *     can read, so that whoever makes one for others gives it a seed; an {@code EmbeddedKernel} draws one by itself
  * @param firstFencingToken the first lease's number, from 1 to {@link Limits#MAX_FIRST_FENCING_TOKEN}; one above the highest number any
  *     kernel before gave
  * @param schemes the schemes that are known (C16), in any case or by their alias; some of those that {@link Resource#parse} knows
@@ -34,6 +36,9 @@ public record KernelOptions(
         int submitsPerWindow,
         long quotaWindowMs,
         long lockDelayMs) {
+    /** That no seed was given. */
+    public static final int NO_HASH_SEED = 0;
+
     /** Everything the documents name: KLIS-1's schemes, RS-6's types (DATABASE_TABLE is DB, C16), and NATIVE (C49). */
     public static final Set<String> SCHEMES =
             Set.of("FILE", "URL", "PROCESS", "DB", "ENV", "NATIVE", "SYMBOL", "API_ENDPOINT", "CONFIG_KEY");
@@ -65,10 +70,10 @@ public record KernelOptions(
         }
     }
 
-    /** No quotas, all schemes, no writing on the root directory. */
+    /** No quotas, all schemes, no writing on the root directory, no hash seed. */
     public static KernelOptions standard() {
         return new KernelOptions(
-                "0", 0x5bd1e995, 1, SCHEMES, new GlobalScopePolicy(1, List.of()), true, Integer.MAX_VALUE, Integer.MAX_VALUE, 1000, 0);
+                "0", NO_HASH_SEED, 1, SCHEMES, new GlobalScopePolicy(1, List.of()), true, Integer.MAX_VALUE, Integer.MAX_VALUE, 1000, 0);
     }
 
     public KernelOptions withKernelId(String id) {

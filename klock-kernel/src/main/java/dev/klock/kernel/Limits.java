@@ -11,11 +11,20 @@ public final class Limits {
     /** Triples of one manifest. */
     public static final int MAX_TRIPLES = 10_000;
 
+    /** Lease numbers of one command: as many as ten of the largest manifests get. Whoever holds more names none, and so all, or asks twice. */
+    public static final int MAX_NUMBERS = 100_000;
+
     /** Waiting manifests of one kernel. */
     public static final int MAX_WAITERS = 10_000;
 
     /** Conflicts that one answer lists; the verdict is over all. */
     public static final int MAX_CONFLICTS = 10_000;
+
+    /** Whom one view of a waiting session names of those it waits for. */
+    public static final int MAX_WAITS_FOR = 100;
+
+    /** Leases and waiting triples that are looked at to say in one answer who waits for whom; beyond it, one of those is named. */
+    public static final int MAX_LOOKED_AT = 1_000_000;
 
     /** Sessions of one kernel that are not over, or still hold leases. */
     public static final int MAX_SESSIONS = 100_000;

@@ -1,12 +1,18 @@
 package dev.klock.kernel;
 
+import dev.klock.resource.Shown;
+
 /**
  * Why a command was not carried out. A refused command changes nothing. Immutable.
  *
  * @param code the kind, for programs
- * @param message one line with the value that was wrong and what would be right
+ * @param message one line with the value that was wrong and what would be right, as {@link Shown} shows what others wrote
  */
 public record Refusal(Code code, String message) {
+    public Refusal {
+        message = Shown.message(message);
+    }
+
     /** The kinds of refusal. */
     public enum Code {
         /** An id is empty, too long, has control characters, or half of a surrogate pair. */

@@ -21,7 +21,9 @@ final class Request extends Timed {
     Request nextWatcher;
     /** Set while it is on the list of those to be judged again. */
     boolean marked;
-    /** Set while its session has lost leases that stood for triples of it: more may be in its way than before. */
+    /** Whether something meets a triple of it that does not count, because a lease of its session's stands for that triple. */
+    boolean leans;
+    /** Set while it leans and its session has lost a lease: more may be in its way than before, and older ones. */
     boolean poorer;
 
     Request(Session session, long number, List<Triple> triples, Claim[] claims, long ttlMs, boolean reserve) {

@@ -15,7 +15,9 @@ import java.util.List;
  * @param pending what a restarted session has to ask for, each triple as it was declared, also where one lease stands for several (K1-16) and
  *     where none is needed (C48): what it holds, what it asks or waits for, and what DIE has taken from it (C43)
  * @param place its place in the queue, 1 for the first; 0 if it does not wait
- * @param waitsFor who is in its way, each once, oldest first; empty if it does not wait
+ * @param waitsFor who is in its way, each once, oldest first; empty if it does not wait. Of more than {@link Limits#MAX_WAITS_FOR} those that
+ *     are in the way of its first triples, and of these whoever holds something before whoever waits, and who came first; one of them where
+ *     more than {@link Limits#MAX_LOOKED_AT} would have to be looked at. {@link Kernel#blockers} has all of one session's
  * @param waitUntilMs when its wait ends, kernel clock, milliseconds; 0 if it does not wait
  * @param lastSeenMs when it last gave a command that was carried out; trying one does not count, nor does a refused one, a heartbeat included
  * @param counts what has happened to it since it was first registered, earlier epochs included

@@ -20,6 +20,7 @@ import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
 import dev.klock.resource.Resource;
 import dev.klock.resource.ResourceSyntaxException;
+import dev.klock.resource.Shown;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -122,7 +123,7 @@ final class LocalSession implements KlockSession, SessionListener {
             from++;
         }
         if (predicate == null || space < 0 || from == intent.length()) {
-            throw new IllegalArgumentException("\"" + intent + "\" is not an intent; write PREDICATE SCHEME:path, such as MUTATES FILE:/w/a");
+            throw new IllegalArgumentException("\"" + Shown.value(intent) + "\" is not an intent; write PREDICATE SCHEME:path, such as MUTATES FILE:/w/a");
         }
         try {
             return Triple.of(predicate, LocalSessions.real(Resource.parse(intent.substring(from))));

@@ -61,17 +61,20 @@ public final class LocalSessions implements Klock.Provider {
 
     /** With a kernel of its own; {@link Klock} makes one for the JVM. */
     public LocalSessions() {
-        kernel = new EmbeddedKernel(options(), System.currentTimeMillis(), null);
+        kernel = new EmbeddedKernel(options(System.getProperty("user.home")), System.currentTimeMillis(), null);
     }
 
-    /** What a manifest may not declare is not granted later either: no writing on all of the home directory (C18). */
-    private static KernelOptions options() {
+    /**
+     * What a manifest may not declare is not granted later either: no writing on all of the home directory (C18), by the name it is known by
+     * or by the one that links lead to, which is what the kernel is asked for.
+     */
+    static KernelOptions options(String userHome) {
         KernelOptions options = KernelOptions.standard();
-        String home = System.getProperty("user.home");
-        if (home == null || !home.startsWith("/")) {
+        if (userHome == null || !userHome.startsWith("/")) {
             return options;
         }
-        return options.withPolicy(new GlobalScopePolicy(1, List.of(Resource.parse("FILE", home).path())));
+        Path home = Path.of(userHome).normalize();
+        return options.withPolicy(new GlobalScopePolicy(1, List.of(home.toString(), real(home).toString())));
     }
 
     @Override

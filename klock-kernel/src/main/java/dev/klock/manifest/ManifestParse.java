@@ -766,7 +766,7 @@ final class ManifestParse {
         try {
             return Resource.parse(text);
         } catch (ResourceSyntaxException e) {
-            throw at(atLine, atColumn, e.problem(), e.remedy());
+            throw at(atLine, atColumn, e.problem(), e.remedyInAManifest());
         }
     }
 

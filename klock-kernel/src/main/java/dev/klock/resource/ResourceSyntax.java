@@ -23,7 +23,7 @@ final class ResourceSyntax {
         int colon = text.indexOf(':');
         if (colon < 0) {
             throw new ResourceSyntaxException(quote(text) + " has no scheme",
-                    text.startsWith("/") ? "write FILE:" + shorten(text) : "write SCHEME:path, such as FILE:/w/in/** (known: " + KNOWN + ")");
+                    text.startsWith("/") ? "write FILE:" + Shown.value(text) : "write SCHEME:path, such as FILE:/w/in/** (known: " + KNOWN + ")");
         }
         return parse(text.substring(0, colon), text.substring(colon + 1));
     }
@@ -192,6 +192,7 @@ final class ResourceSyntax {
         }
         if (!text.startsWith("/")) {
             return new ResourceSyntaxException(quote(whole) + " is relative, so where it would count from is unclear",
+                    "write an absolute path",
                     "write an absolute path: FILE:${workspace}/** is all below the manifest's directory");
         }
         int next = at + stars;
@@ -211,7 +212,7 @@ final class ResourceSyntax {
             case "PROCESS":
                 if (path.indexOf('/') < 0) {
                     throw new ResourceSyntaxException(quote(scheme + ":" + text) + " names a program without its directory",
-                            "write its absolute path, such as PROCESS:/usr/bin/" + shorten(text));
+                            "write its absolute path, such as PROCESS:/usr/bin/" + Shown.value(text));
                 }
                 requireAbsolute(scheme, path, text);
                 return canonicalFile(path);
@@ -265,10 +266,11 @@ final class ResourceSyntax {
         }
         String whole = quote(scheme + ":" + text);
         if (path.charAt(0) == '~') {
-            throw new ResourceSyntaxException(whole + " starts with ~, which nothing expands", "write ${user.home}" + shorten(text.substring(1)));
+            throw new ResourceSyntaxException(whole + " starts with ~, which nothing expands", "write the home directory's path",
+                    "write ${user.home}" + Shown.value(text.substring(1)));
         }
         if (path.startsWith("$") && !path.startsWith("${")) {
-            throw new ResourceSyntaxException(whole + " uses a shell variable", "write ${env:NAME}");
+            throw new ResourceSyntaxException(whole + " uses a shell variable", "write what it stands for", "write ${env:NAME}");
         }
         if (path.charAt(0) == ' ') {
             throw new ResourceSyntaxException(whole + " has a space after the colon", "take it out");
@@ -277,8 +279,9 @@ final class ResourceSyntax {
             throw new ResourceSyntaxException(whole + " begins with a variable, which only a manifest has", "write the path that it stands for");
         }
         String tidy = canonicalFile("/" + path);
-        throw new ResourceSyntaxException(whole + " is relative", "write an absolute path, such as " + scheme + ":${workspace}"
-                + (tidy.equals("/") ? "" : escape(shorten(tidy))));
+        String below = tidy.equals("/") ? "" : escape(Shown.value(tidy));
+        throw new ResourceSyntaxException(whole + " is relative", "write an absolute path, such as " + scheme + ":/w" + below,
+                "write an absolute path, such as " + scheme + ":${workspace}" + below);
     }
 
     /** Resolves {@code .}, {@code ..}, doubled and trailing slashes as text. {@code path} starts with a slash. */
@@ -371,25 +374,9 @@ final class ResourceSyntax {
         return bytes;
     }
 
-    /** {@code text} for a message: in quotes, at most 120 characters, control characters shown as code points. */
+    /** {@code text} for a message: in quotes, as {@link Shown#value} shows it. */
     static String quote(String text) {
-        return "'" + shorten(text) + "'";
-    }
-
-    private static String shorten(String text) {
-        StringBuilder b = new StringBuilder();
-        for (int i = 0; i < text.length(); i++) {
-            if (i == 120) {
-                return b.append("...").toString();
-            }
-            char c = text.charAt(i);
-            if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029' || Character.isSurrogate(c)) {
-                b.append('<').append(codePoint(c)).append('>');
-            } else {
-                b.append(c);
-            }
-        }
-        return b.toString();
+        return "'" + Shown.value(text) + "'";
     }
 
     static String codePoint(char c) {

@@ -7,10 +7,18 @@ public final class ResourceSyntaxException extends IllegalArgumentException {
     private final String problem;
     private final String remedy;
 
+    private final String remedyInAManifest;
+
     ResourceSyntaxException(String problem, String remedy) {
-        super(problem + "; " + remedy);
-        this.problem = problem;
-        this.remedy = remedy;
+        this(problem, remedy, remedy);
+    }
+
+    /** {@code remedyInAManifest}: where there are variables. */
+    ResourceSyntaxException(String problem, String remedy, String remedyInAManifest) {
+        super(Shown.message(problem + "; " + remedy));
+        this.problem = Shown.message(problem);
+        this.remedy = Shown.message(remedy);
+        this.remedyInAManifest = Shown.message(remedyInAManifest);
     }
 
     /** What is wrong, naming the value. */
@@ -21,5 +29,10 @@ public final class ResourceSyntaxException extends IllegalArgumentException {
     /** What would be right. */
     public String remedy() {
         return remedy;
+    }
+
+    /** What would be right in a manifest, where variables stand for directories. */
+    public String remedyInAManifest() {
+        return remedyInAManifest;
     }
 }

@@ -9,6 +9,7 @@ import dev.klock.kernel.Command;
 import dev.klock.kernel.Event;
 import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Lease;
+import dev.klock.kernel.LeaseState;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Predicate;
 import dev.klock.kernel.Refusal;
@@ -28,6 +29,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -611,6 +613,156 @@ class EmbeddedKernelTest {
         assertThat(failures).isEmpty();
         assertThat(done).hasValue(agents * 100);
         waitUntil(() -> events.stream().filter(e -> e.kind() == Event.Kind.LEASE_GRANTED).count() == agents * 100);
+    }
+
+    @Test
+    @Tag("K2-8")
+    void kernel_withoutASeedForItsHashes_drawsOneThatNobodyKnows() {
+        try (EmbeddedKernel other = new EmbeddedKernel(KernelOptions.standard(), 0, null);
+                EmbeddedKernel given = new EmbeddedKernel(KernelOptions.standard().withHashSeed(5), 0, null)) {
+            assertThat(KernelOptions.standard().hashSeed()).isEqualTo(KernelOptions.NO_HASH_SEED);
+            assertThat(kernel.options.hashSeed()).isNotEqualTo(KernelOptions.NO_HASH_SEED).isNotEqualTo(other.options.hashSeed());
+            assertThat(given.options.hashSeed()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    @Tag("K0-3")
+    @Tag("C50")
+    void close_ofAPausedSession_abortsItAndLeavesItNothingButItsRollback() throws Exception {
+        for (boolean reports : new boolean[] {true, false}) {
+            EmbeddedSession a = session("a " + reports, 1);
+            Acquisition got = a.acquire(mutates("/" + reports), 0, 0, false);
+            a.perform(new Command.Pause(a.key()));
+            a.close();
+            assertThat(a.state()).isEqualTo(LifeCycle.ABORTED);
+            assertThat(a.isValid()).isFalse();
+            List<Callable<Refusal>> calls = List.of(
+                    () -> a.acquire(mutates("/y"), 20_000, 0, false).refusal(),
+                    () -> a.acquireLater(mutates("/y"), 20_000, 0, false).get(10, TimeUnit.SECONDS).refusal(),
+                    () -> a.acquireRetrying(mutates("/y"), 20_000, 0, false, Backoff.STANDARD, new Random(1)).refusal(),
+                    () -> a.dryRun(mutates("/y")).refusal(),
+                    () -> a.confirm().refusal(),
+                    () -> a.verify().refusal(),
+                    () -> a.abort("again").refusal(),
+                    () -> a.release(got.leases()).refusal(),
+                    () -> a.perform(new Command.Heartbeat(a.key(), null)).refusal(),
+                    () -> a.perform(new Command.Register(a.key(), 1, true, 1, false, true, true)).refusal(),
+                    () -> a.perform(new Command.RolledBack(SessionKey.of("other", "s"))).refusal());
+            for (Callable<Refusal> call : calls) {
+                assertThat(call.call().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+            }
+            assertThat(a.leases()).extracting(Lease::state).containsExactly(LeaseState.ROLLING_BACK);
+            assertThat((reports ? a.rolledBack() : a.releaseAll()).leases()).hasSize(1);
+            assertThat(a.leases()).isEmpty();
+        }
+    }
+
+    @Test
+    @Tag("K4-2")
+    void handle_whoseKeyWasRegisteredAgainByACommand_isRefusedAtOnceAndStaysWhatItWas() throws Exception {
+        for (boolean closed : new boolean[] {true, false}) {
+            EmbeddedSession before = session("a " + closed, 1);
+            if (closed) {
+                before.close();
+            } else {
+                before.perform(new Command.Complete(before.key()));
+            }
+            kernel.perform(new Command.Register(before.key(), 1, true, 1, false, true, true));
+            kernel.perform(Command.Submit.of(before.key(), mutates("/" + closed)));
+            assertThat(before.acquire(mutates("/y"), 20_000, 0, false).refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+            assertThat(before.rolledBack().refusal().code()).isEqualTo(Refusal.Code.SESSION_ENDED);
+            assertThat(before.isValid()).isFalse();
+            assertThat(before.isValidWithoutLeases()).isFalse();
+            assertThat(before.leases()).isEmpty();
+            assertThat(before.state()).isEqualTo(LifeCycle.COMPLETED);
+            before.close();
+            assertThat(kernel.state(before.key())).as("its successor is none of its business").isEqualTo(LifeCycle.EXECUTING);
+        }
+    }
+
+    /** The deadline is that of the leases, a fifth of their time early, and never counts from later than they do (C46). */
+    @Test
+    @Tag("K3-11")
+    void validity_afterAGrantAndAHeartbeat_endsAFifthBeforeTheLeases() throws Exception {
+        AtomicLong clock = new AtomicLong();
+        // each look at the clock is a second later than the one before
+        EmbeddedKernel timed = new EmbeddedKernel(KernelOptions.standard(), 1_000_000, null, () -> clock.getAndAdd(TimeUnit.SECONDS.toNanos(1)));
+        try {
+            EmbeddedSession a = timed.open(SessionKey.of("a", "s"), 1, () -> false, null);
+            long start = a.validUntilNanos();
+            assertThat(start).isZero();
+            long ttlMs = 300_000;
+            Lease granted = a.acquire(mutates("/x"), 0, ttlMs, false).leases().get(0);
+            assertThat(a.validUntilNanos()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(granted.expiresAtMs() - 1_000_000 - ttlMs / 5));
+            timed.lock.lock();
+            try {
+                Lease renewed = a.perform(new Command.Heartbeat(a.key(), null)).leases().get(0);
+                assertThat(renewed.expiresAtMs()).isGreaterThan(granted.expiresAtMs());
+                assertThat(a.validUntilNanos()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(renewed.expiresAtMs() - 1_000_000 - ttlMs / 5));
+            } finally {
+                timed.lock.unlock();
+            }
+        } finally {
+            timed.close();
+        }
+    }
+
+    /** The daemon thread means to sleep for twenty seconds when the wait begins, and nobody but it can end this one. */
+    @Test
+    @Tag("K4-2")
+    @Tag("K4-5")
+    void acquireLater_holderStays_timesOutInTime() throws Exception {
+        try (EmbeddedKernel quiet = new EmbeddedKernel(KernelOptions.standard(), 1_000_000, null)) {
+            EmbeddedSession young = quiet.open(SessionKey.of("young", "s"), 2, null, null);
+            EmbeddedSession old = quiet.open(SessionKey.of("old", "s"), 1, null, null);
+            young.acquire(mutates("/x"), 0, 0, false);
+            waitUntil(() -> sleepsFor(quiet) > TimeUnit.SECONDS.toNanos(12));
+            Acquisition got = old.acquireLater(mutates("/x"), 50, 0, false).get(10, TimeUnit.SECONDS);
+            assertThat(got.verdict()).isEqualTo(Verdict.DIE);
+            assertThat(got.timedOut()).isTrue();
+        }
+    }
+
+    /** How long the daemon thread will sleep yet, nanoseconds; 0 while it does not. */
+    private static long sleepsFor(EmbeddedKernel kernel) {
+        kernel.lock.lock();
+        try {
+            return kernel.lock.hasWaiters(kernel.work) ? kernel.keeperWakesNanos - System.nanoTime() : 0;
+        } finally {
+            kernel.lock.unlock();
+        }
+    }
+
+    @Test
+    @Tag("RS-4")
+    void lease_thatIsRevoked_isToldToItsListener() throws Exception {
+        Lost listener = new Lost();
+        EmbeddedSession a = kernel.open(SessionKey.of("a", "s"), 1, null, listener);
+        Lease lease = a.acquire(mutates("/x"), 0, 0, false).leases().get(0);
+        kernel.perform(new Command.Revoke(lease.fencingToken()));
+        assertThat(listener.lost.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** The time stands still, so that what is left of it is what it was: it ends with the first delay that is as long. */
+    @Test
+    @Tag("K4-13")
+    @Tag("K4-14")
+    void acquireRetrying_alwaysInTheWay_doublesItsDelayAndAddsItsJitter() throws Exception {
+        try (EmbeddedKernel timed = new EmbeddedKernel(KernelOptions.standard(), 1_000_000, null, () -> 0)) {
+            EmbeddedSession old = timed.open(SessionKey.of("old", "s"), 1, null, null);
+            EmbeddedSession young = timed.open(SessionKey.of("young", "s"), 2, null, null);
+            old.acquire(mutates("/x"), 0, 0, false);
+            for (int jitterMs : new int[] {0, 1000}) {
+                AtomicInteger asked = new AtomicInteger();
+                // of the delays 1, 2, 4, 8, 16, 32 and 64 ms the last is too long; with the jitter of each third already the first third one
+                RandomGenerator random = () -> asked.incrementAndGet() % 3 == 0 ? -1L : 0;
+                long deaths = timed.session(young.key()).counts().deaths();
+                Acquisition got = young.acquireRetrying(mutates("/x"), 50, 0, false, new Backoff(1, 1000, jitterMs), random);
+                assertThat(got.verdict()).isEqualTo(Verdict.DIE);
+                assertThat(timed.session(young.key()).counts().deaths() - deaths).isEqualTo(jitterMs == 0 ? 7 : 3);
+            }
+        }
     }
 
     private EmbeddedSession again(EmbeddedSession before, long epoch) {

@@ -73,6 +73,12 @@ class BadInputTest {
                 list.add(new Bad(code, new Command.Revoke(lease[0])));
             }
         }
+        long[] numbers = new long[Limits.MAX_NUMBERS + 1];
+        numbers[0] = live;
+        list.add(new Bad(Refusal.Code.TOO_MANY, new Command.Confirm(a, numbers)));
+        list.add(new Bad(Refusal.Code.TOO_MANY, new Command.Heartbeat(a, numbers)));
+        list.add(new Bad(Refusal.Code.TOO_MANY, new Command.Release(a, numbers)));
+        list.add(new Bad(Refusal.Code.TOO_MANY, new Command.Reconcile(a, numbers)));
         list.add(new Bad(Refusal.Code.BAD_ID, Command.Register.of(SessionKey.of("", "s"), 1)));
         list.add(new Bad(Refusal.Code.BAD_ID, Command.Register.of(SessionKey.of("c", "x".repeat(257)), 1)));
         list.add(new Bad(Refusal.Code.BAD_ID, Command.Register.of(new SessionKey("n\u0000", "c", "s"), 1)));
@@ -130,6 +136,53 @@ class BadInputTest {
         Set<Class<?>> all = new HashSet<>(List.of(Command.class.getPermittedSubclasses()));
         all.remove(Command.Expire.class);
         assertThat(seen).as("every command has a case").isEqualTo(all);
+    }
+
+    /** Messages go to logs and to other programs: nobody forges a line of them, or makes them huge, by what it asks for. */
+    @Test
+    void refusals_ofWhatNobodyHasChecked_showItShortAndInOneLine() {
+        String bad = "\n\u202e\u2067\u0085x\ud800";
+        String huge = bad.repeat(100_000);
+        SessionKey stranger = SessionKey.of(huge, huge);
+        List<Command> commands = new ArrayList<>();
+        for (String text : new String[] {bad, huge}) {
+            commands.add(new Command.Heartbeat(SessionKey.of("x", text), null));
+            commands.add(new Command.Release(SessionKey.of(text, "s"), new long[] {1}));
+            commands.add(Command.Submit.of(SessionKey.of(text, "s"), List.of()));
+            commands.add(Command.Submit.of(a, List.of(new Triple(text, Predicate.CONSUMES, Resource.file("/" + text), 1, 0))));
+            for (Predicate p : Predicate.values()) {
+                for (Resource.Form form : Resource.Form.values()) {
+                    for (String scheme : new String[] {"FILE", "DB", "URL", "ENV", "PROCESS", "NATIVE", text}) {
+                        commands.add(Command.Submit.of(a, List.of(triple(p, Resource.of(scheme, "/" + text, form)))));
+                        commands.add(Command.Submit.of(a, List.of(triple(p, Resource.of(scheme, "/\u202e/../a", form)))));
+                    }
+                }
+            }
+        }
+        commands.add(new Command.Verify(stranger));
+        int refused = 0;
+        for (Command command : commands) {
+            Outcome out = w.apply(command);
+            if (out.isRefused()) {
+                refused++;
+                assertThat(out.refusal().message()).doesNotContain("\n", "\u202e", "\u2067", "\u0085", "\ud800").hasSizeLessThan(2 * dev.klock.resource.Shown.MESSAGE);
+            }
+        }
+        assertThat(refused).isGreaterThan(200);
+        assertThat(w.apply(new Command.Verify(SessionKey.of(bad, "s"))).refusal().message())
+                .isEqualTo("no session <U+000a><U+202e><U+2067><U+0085>x<U+d800>/s is registered");
+    }
+
+    @Test
+    void commands_withAsManyNumbersAsMayBe_areCarriedOut() {
+        long[] many = new long[Limits.MAX_NUMBERS];
+        java.util.Arrays.fill(many, live);
+        assertThat(w.apply(new Command.Heartbeat(a, many)).refusal()).isNull();
+        assertThat(w.apply(new Command.Confirm(a, many)).refusal()).isNull();
+        assertThat(w.apply(new Command.Reconcile(a, many)).refusal()).isNull();
+        Outcome released = w.apply(new Command.Release(a, many));
+        assertThat(released.leases()).hasSize(1);
+        assertThat(released.rejections()).hasSize(Limits.MAX_NUMBERS - 1);
     }
 
     @Test

@@ -192,6 +192,12 @@ class ManifestRulesTest {
         assertThat(strict.submit(key, "MUTATES /home/*").refusal().code()).isEqualTo(Refusal.Code.POLICY);
         assertThat(strict.submit(key, "MUTATES /home/me/*").refusal().code()).isEqualTo(Refusal.Code.POLICY);
         assertThat(strict.submit(key, "MUTATES /etc/**").refusal().code()).isEqualTo(Refusal.Code.POLICY);
+        for (String writes : new String[] {"MUTATES", "DELETES", "RENAMES", "PROVIDES"}) {
+            assertThat(strict.submit(key, writes + " /home/me").refusal().code()).as(writes).isEqualTo(Refusal.Code.POLICY);
+            assertThat(strict.submit(key, writes + " /home").refusal().code()).as(writes).isEqualTo(Refusal.Code.POLICY);
+            assertThat(strict.dry(key, writes + " /home/me/file", writes + " /home/me/dir/**", writes + " /home/me2", writes + " /hom").refusal()).as(writes).isNull();
+        }
+        assertThat(strict.submit(key, "CONSUMES /home/me", "DEPENDS_ON /home").refusal()).isNull();
         assertThat(strict.submit(key, "MUTATES /etc/hosts").refusal()).isNull();
         assertThat(strict.submit(key, "MUTATES /srv/me/jobs/**").refusal()).isNull();
         assertThat(strict.submit(key, "CONSUMES /home/me/**").refusal()).isNull();
@@ -275,6 +281,34 @@ class ManifestRulesTest {
         crowded.apply(new Command.Release(young, new long[] {crowded.kernel.leasesOf(young).get(0).fencingToken()}));
         assertThat(crowded.state(old)).isEqualTo(LifeCycle.PAUSED);
         assertThat(crowded.kernel.looked() - before).isLessThan(10L * many);
+        crowded.release(young);
+        assertThat(crowded.state(old)).isEqualTo(LifeCycle.EXECUTING);
+    }
+
+    /** Of what is in a waiter's way each is younger, so one is enough to know that it waits still, whatever it holds besides. */
+    @Test
+    @Tag("K4-1")
+    void waiter_withALeaseOfItsOwn_isJudgedAgainByOneThingInItsWay() {
+        int many = Limits.MAX_TRIPLES;
+        Worlds crowded = new Worlds();
+        SessionKey young = crowded.session("young", 9);
+        List<Triple> small = new ArrayList<>();
+        for (int i = 0; i < many; i++) {
+            small.add(Triple.of(Predicate.MUTATES, Resource.file("/d/" + i)));
+        }
+        List<Lease> held = crowded.apply(Command.Submit.of(young, small)).leases();
+        SessionKey old = crowded.session("old", 1);
+        Lease own = crowded.submit(old, "CONSUMES /else", "CONSUMES /other").leases().get(0);
+        assertThat(crowded.submit(old, "CONSUMES /d/**").verdict()).isEqualTo(Verdict.WAIT);
+        long before = crowded.kernel.looked();
+        for (Lease lease : held.subList(0, many - 1)) {
+            crowded.apply(new Command.Release(young, Worlds.tokens(lease)));
+        }
+        assertThat(crowded.kernel.looked() - before).as("once or a few times each time that what it was judged by goes").isLessThan(many / 10);
+        before = crowded.kernel.looked();
+        crowded.apply(new Command.Release(old, Worlds.tokens(own)));
+        assertThat(crowded.kernel.looked() - before).as("it stood for nothing that is in the way").isZero();
+        assertThat(crowded.state(old)).isEqualTo(LifeCycle.PAUSED);
         crowded.release(young);
         assertThat(crowded.state(old)).isEqualTo(LifeCycle.EXECUTING);
     }

@@ -149,4 +149,50 @@ class OverviewTest {
         assertThat(w.kernel.session(b).pending()).containsExactlyElementsOf(Worlds.triples("MUTATES /mine", "MUTATES /x"));
         assertThat(w.kernel.session(b).phase()).isEqualTo(LifeCycle.EXECUTING);
     }
+
+    @Test
+    @Tag("K7-12")
+    void overview_ofALongQueueForOneResource_namesAFewForEachAndLooksAtEachOnce() {
+        int many = 2000;
+        SessionKey holder = w.session("holder", many);
+        w.submit(holder, "MUTATES /x/y");
+        for (int i = 0; i < many; i++) {
+            // each older than all who came before
+            SessionKey key = w.session(SessionKey.of("w", "s" + i), many - 1 - i, false);
+            assertThat(w.submit(key, "MUTATES /x/**").verdict()).isEqualTo(Verdict.WAIT);
+        }
+        long before = w.kernel.looked();
+        Overview all = w.kernel.overview(null, 10);
+        assertThat(w.kernel.looked() - before).isLessThan(2L * many);
+        assertThat(all.blocked()).hasSize(many);
+        for (SessionView view : all.blocked()) {
+            assertThat(view.waitsFor()).as(view.toString()).hasSize(Math.min(view.place(), Limits.MAX_WAITS_FOR)).contains(holder);
+        }
+        assertThat(w.kernel.session(SessionKey.of("w", "s500")).waitsFor()).as("those who came first")
+                .startsWith(SessionKey.of("w", "s98"), SessionKey.of("w", "s97")).endsWith(SessionKey.of("w", "s0"), holder);
+    }
+
+    @Test
+    @Tag("K7-12")
+    void overview_whereVeryManyAreInTheWayOfManyDifferentOnes_namesOneForTheLast() {
+        SessionKey young = w.session("young", 1000);
+        int leases = Limits.MAX_LOOKED_AT / 50;
+        for (int from = 0; from < leases; from += Limits.MAX_TRIPLES) {
+            String[] below = new String[Limits.MAX_TRIPLES];
+            for (int i = 0; i < below.length; i++) {
+                below[i] = "CONSUMES /" + "d/".repeat(60) + (from + i);
+            }
+            w.submit(young, below);
+        }
+        for (int i = 0; i < 60; i++) {
+            SessionKey key = w.session(SessionKey.of("w", "s" + i), 999 - i, false);
+            assertThat(w.submit(key, "MUTATES " + "/d".repeat(60 - i) + "/**").verdict()).isEqualTo(Verdict.WAIT);
+        }
+        long before = w.kernel.looked();
+        Overview all = w.kernel.overview(null, 10);
+        assertThat(w.kernel.looked() - before).isLessThan(Limits.MAX_LOOKED_AT + 2L * leases);
+        assertThat(all.blocked()).allSatisfy(view -> assertThat(view.waitsFor()).isNotEmpty());
+        assertThat(all.blocked()).anySatisfy(view -> assertThat(view.waitsFor()).hasSize(1));
+        assertThat(all.blocked()).anySatisfy(view -> assertThat(view.waitsFor()).hasSizeGreaterThan(5));
+    }
 }

@@ -259,6 +259,48 @@ class WaitDieTest {
         assertThat(w.submit(alone, "MUTATES /z").verdict()).as("own lease is never in the way").isEqualTo(Verdict.GRANTED);
     }
 
+    /** What it loses first stood for nothing; that the other one stands for what it waits for is known still. */
+    @Test
+    @Tag("K4-1")
+    void waiting_ownLeasesGoOneByOne_diesWhenTheOneGoesThatStoodForATriple() {
+        w.submit(c, "MUTATES /x");
+        List<Lease> own = w.submit(b, "MUTATES /else", "MUTATES /r").leases();
+        assertThat(w.submit(a, "MUTATES /r").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.submit(b, "MUTATES /r", "MUTATES /x").verdict()).isEqualTo(Verdict.WAIT);
+        assertThat(w.kernel.session(b).waitsFor()).as("not for who waits for its own lease").containsExactly(c);
+        w.apply(new Command.Release(b, Worlds.tokens(own.get(0))));
+        assertThat(w.kernel.queue()).containsExactly(a, b);
+        Outcome out = w.apply(new Command.Release(b, Worlds.tokens(own.get(1))));
+        assertThat(Worlds.event(out, Event.Kind.DIED).session()).isEqualTo(b);
+        assertThat(Worlds.event(out, Event.Kind.LEASE_GRANTED).session()).isEqualTo(a);
+    }
+
+    @Test
+    @Tag("K4-13")
+    @Tag("K7-14")
+    void die_ofSeveralWithDifferentTimes_mayTryAgainWhenTheFirstIsOver() {
+        w.submitFor(a, 900, "MUTATES /1");
+        w.submitFor(b, 400, "MUTATES /2");
+        w.submitFor(a, 700, "MUTATES /3");
+        w.now = 100;
+        Outcome dry = w.dry(c, "MUTATES /1", "MUTATES /2", "MUTATES /3");
+        Outcome out = w.submit(c, "MUTATES /1", "MUTATES /2", "MUTATES /3");
+        assertThat(out.conflicts()).extracting(Conflict::untilMs).containsExactly(900L, 400L, 700L);
+        assertThat(out.retryAfterMs()).isEqualTo(300).isEqualTo(dry.retryAfterMs());
+    }
+
+    /** Of those who wait only those count who are in its way, each once however many of its triples they meet. */
+    @Test
+    @Tag("K4-4")
+    void wait_besideOthersWhoWaitForSomethingElse_isTheFirstInItsOwnQueue() {
+        w.submit(c, "MUTATES /x", "MUTATES /y");
+        assertThat(w.submit(b, "CONSUMES /x").queuePosition()).isEqualTo(1);
+        assertThat(w.dry(a, "MUTATES /y").queuePosition()).isEqualTo(1);
+        assertThat(w.submit(a, "MUTATES /y").queuePosition()).as("nobody waits for that").isEqualTo(1);
+        SessionKey first = w.session("first", 0);
+        assertThat(w.submit(first, "CONSUMES /y", "MUTATES /x", "DEPENDS_ON /x").queuePosition()).as("behind both").isEqualTo(3);
+    }
+
     /** The five steps of C42, at whose end the protocol as written has two sessions waiting for each other. */
     @Test
     @Tag("K4-1")

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.klock.KlockSession;
 import dev.klock.kernel.Limits;
+import dev.klock.kernel.Policy;
+import dev.klock.kernel.Predicate;
+import dev.klock.resource.Resource;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -157,5 +160,27 @@ class LocalSessionsTest {
             ids.add(open("a" + ids.size(), ids.get(ids.size() - 1)));
         }
         assertThat(ids).doesNotHaveDuplicates().allMatch(id -> id.length() <= Limits.MAX_ID_BYTES);
+    }
+
+    @Test
+    @Tag("K1-18")
+    @Tag("C18")
+    void options_homeThatALinkLeadsTo_guardBothItsNames() throws Exception {
+        Path real = Files.createDirectories(dir.toRealPath().resolve("data/u"));
+        Path link = Files.createSymbolicLink(dir.toRealPath().resolve("home"), real);
+        for (String home : new String[] {link.toString(), link + "/"}) {
+            Policy policy = LocalSessions.options(home).policy();
+            for (Path named : new Path[] {link, real, real.getParent()}) {
+                for (Resource.Form form : Resource.Form.values()) {
+                    Resource asked = LocalSessions.real(Resource.of("FILE", named.toString(), form));
+                    assertThat(policy.refuse(null, Predicate.DELETES, asked)).as("%s as %s", asked, named).contains("is guarded");
+                    assertThat(policy.refuse(null, Predicate.CONSUMES, asked)).isNull();
+                }
+            }
+            assertThat(policy.refuse(null, Predicate.MUTATES, LocalSessions.real(Resource.file(link + "/file")))).isNull();
+        }
+        assertThat(LocalSessions.options(dir.resolve("nowhere").toString()).policy()
+                .refuse(null, Predicate.MUTATES, Resource.file(dir.resolve("nowhere").toString()))).as("not there yet").contains("is guarded");
+        assertThat(LocalSessions.options(null).policy().refuse(null, Predicate.MUTATES, Resource.file("/w"))).isNull();
     }
 }

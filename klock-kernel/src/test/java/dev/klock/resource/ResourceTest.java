@@ -78,10 +78,10 @@ class ResourceTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"FILE:src/a|relative|FILE:${workspace}/src/a", "FILE:./a|relative|FILE:${workspace}/a",
-        "FILE:../a|relative|FILE:${workspace}/a", "FILE:**/.env|relative|${workspace}", "FILE:*|relative|${workspace}", "FILE:~/x|~|${user.home}/x",
-        "FILE:${workspace}/x|variable, which only a manifest has|the path that it stands for",
-        "FILE:$HOME/x|shell variable|${env:NAME}", "FILE: /w/x|space|take it out", "PROCESS:bin/git|relative|absolute",
+    @CsvSource(delimiter = '|', value = {"FILE:src/a|relative|such as FILE:/w/src/a", "FILE:./a|relative|such as FILE:/w/a",
+        "FILE:../a|relative|such as FILE:/w/a", "FILE:**/.env|relative|an absolute path", "FILE:*|relative|an absolute path",
+        "FILE:~/x|~|the home directory's path", "FILE:${workspace}/x|variable, which only a manifest has|the path that it stands for",
+        "FILE:$HOME/x|shell variable|what it stands for", "FILE: /w/x|space|take it out", "PROCESS:bin/git|relative|absolute",
         "PROCESS:git|without its directory|/usr/bin/git",
         "NATIVE:libz.so|neither|NATIVE:ffm", "NATIVE:java.|neither|NATIVE:ffm", "NATIVE:java..io|neither|NATIVE:ffm", "NATIVE:java.1o|neither|NATIVE:ffm",
         "NATIVE:java.io-x|neither|NATIVE:ffm", "NATIVE:java.`a|neither|NATIVE:ffm", "NATIVE:java.a{|neither|NATIVE:ffm",
@@ -92,7 +92,32 @@ class ResourceTest {
     @Tag("J04")
     void parse_relativePath_isRefusedWithAWayOut(String text, String problem, String remedy) {
         assertThatThrownBy(() -> Resource.parse(text)).isInstanceOf(ResourceSyntaxException.class).hasMessageContaining(problem)
-                .hasMessageContaining(remedy);
+                .satisfies(e -> assertThat(((ResourceSyntaxException) e).remedy()).contains(remedy).doesNotContain("${"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"FILE:src/a|FILE:${workspace}/src/a", "FILE:../a|FILE:${workspace}/a", "FILE:**/.env|${workspace}", "FILE:*|${workspace}",
+        "FILE:~/x|${user.home}/x", "FILE:$HOME/x|${env:NAME}", "FILE:/w//a|write FILE:/w/a"})
+    @Tag("K1-9")
+    @Tag("J03")
+    void parse_relativePathInAManifest_isToldOfTheVariableToo(String text, String remedy) {
+        assertThatThrownBy(() -> Resource.parse(text)).isInstanceOf(ResourceSyntaxException.class)
+                .satisfies(e -> assertThat(((ResourceSyntaxException) e).remedyInAManifest()).contains(remedy));
+    }
+
+    @Test
+    void parse_textThatWouldTurnItsMessageAround_isShownByNumbers() {
+        for (String bad : new String[] {"\u202e", "\u2066", "\u200f", "\u061c", "\n", "\u0085"}) {
+            for (String text : new String[] {"FILE:/w//" + bad + "a", "FILE:/w/" + bad + "a*", "FILE:w" + bad, bad + "FILE:/w", "x" + bad, "FILE:/w/" + bad + "/**/", "DB:" + bad + "*",
+                "URL:https://h/" + bad + "?a", "ENV:" + bad + "=", "PROCESS:" + bad, "FILE:/" + bad + "/" + "x".repeat(1_000_000) + "*y"}) {
+                assertThatThrownBy(() -> Resource.parse(text)).isInstanceOf(ResourceSyntaxException.class)
+                        .satisfies(e -> assertThat(e.getMessage()).doesNotContain(bad).hasSizeLessThan(2 * Shown.MESSAGE));
+            }
+        }
+        assertThat(Shown.value("\ud83d\ude00")).as("a whole character").isEqualTo("\ud83d\ude00");
+        assertThat(Shown.value("a".repeat(119) + "\ud83d\ude00")).isEqualTo("a".repeat(119) + "...");
+        assertThat(Shown.value("\ude00\ud83d")).isEqualTo("<U+de00><U+d83d>");
+        assertThat(Shown.message("a".repeat(Shown.MESSAGE) + "\n")).isEqualTo("a".repeat(Shown.MESSAGE) + "...");
     }
 
     @ParameterizedTest

@@ -102,7 +102,7 @@ class UrlSyntaxTest {
         "FILE:/w/x/*y/z|write FILE:/w/x/* for children", "FILE:/w/***|write FILE:/w/* for children", "FILE:/w/**/|write FILE:/w/**", "FILE:/w/*/|write FILE:/w/*",
         "FILE:/w/**/a|not a whole last component", "FILE:/w/a*/|not a whole last component", "FILE:/w/*//|not a whole last component",
         "URL:https://h/a*|each host by its name", "URL:https://h/*|each host by its name", "DB:a*|patterns are for FILE and URL only",
-        "ENV:=b|write the variable's name only: ENV:", "ENV:a=b=c|write the variable's name only: ENV:a", "FILE:./|write an absolute path, such as FILE:${workspace}"})
+        "ENV:=b|write the variable's name only: ENV:", "ENV:a=b=c|write the variable's name only: ENV:a", "FILE:./|write an absolute path, such as FILE:/w"})
     @Tag("K1-14")
     @Tag("C18")
     void parse_starOrSignElsewhere_saysWhatToWrite(String text, String remedy) {
