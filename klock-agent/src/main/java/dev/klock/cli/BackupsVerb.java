@@ -18,6 +18,8 @@ import picocli.CommandLine.Parameters;
 final class BackupsVerb extends Verb {
     private static final long DAY_MS = 24L * 60 * 60 * 1000;
 
+    private static final double MAX_DAYS = 36_500;
+
     private final Instrumentation instrumentation;
 
     @Parameters(index = "0", paramLabel = "prune", description = "What to do; prune is all there is.")
@@ -44,6 +46,9 @@ final class BackupsVerb extends Verb {
     public Integer call() throws UsageException, IOException {
         if (!action.equals("prune")) {
             throw new UsageException("backups: " + action + " is not something to do with them; use prune");
+        }
+        if (!(days >= 0 && days <= MAX_DAYS)) {
+            throw new UsageException("--older-than is " + days + "; it must be a number of days from 0 to " + (int) MAX_DAYS);
         }
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();

@@ -254,11 +254,21 @@ class MainTest {
     }
 
     @Test
+    void prune_ofNoNumberOfDays_removesNothing() {
+        for (String days : new String[] {"-1", "-0.5", "NaN", "Infinity", "1e400", "x"}) {
+            assertBadUsage(run("backups", "prune", "--older-than", days));
+        }
+        assertThat(err).contains("--older-than");
+    }
+
+    @Test
     void verb_unknownOrNone_isOneLineWithTheNearest() {
         assertBadUsage(run());
         assertThat(err).startsWith("klock: which verb? one of validate, check, ");
         assertBadUsage(run("valdate"));
         assertThat(err).contains("did you mean validate?");
+        assertBadUsage(run("nosuch"));
+        assertThat(err).contains("there is no verb 'nosuch'; there are validate, check, ");
         assertBadUsage(run("validate", "--jsno"));
         assertThat(err).contains("did you mean --json?", "see klock validate --help");
         assertBadUsage(run("@/etc/passwd"));

@@ -70,11 +70,16 @@ public final class LocalSessions implements Klock.Provider {
      */
     static KernelOptions options(String userHome) {
         KernelOptions options = KernelOptions.standard();
+        List<String> homes = homes(userHome);
+        return homes.isEmpty() ? options : options.withPolicy(new GlobalScopePolicy(1, homes));
+    }
+
+    private static List<String> homes(String userHome) {
         if (userHome == null || !userHome.startsWith("/")) {
-            return options;
+            return List.of();
         }
         Path home = Path.of(userHome).normalize();
-        return options.withPolicy(new GlobalScopePolicy(1, List.of(home.toString(), real(home).toString())));
+        return List.of(home.toString(), real(home).toString());
     }
 
     @Override
@@ -175,7 +180,7 @@ public final class LocalSessions implements Klock.Provider {
         }
         try {
             String workspace = real(absolute.getParent()).toString();
-            ReadOptions options = new ReadOptions().home(System.getProperty("user.home")).settingKeys(SETTINGS);
+            ReadOptions options = new ReadOptions().homes(homes(System.getProperty("user.home")).toArray(new String[0])).settingKeys(SETTINGS);
             return new ManifestReader(new SystemVariables(workspace), options).read(file.toString(), bytes);
         } catch (ManifestException e) {
             throw new KlockException(e.getMessage(), e);

@@ -37,8 +37,10 @@ public final class Reach {
             return resource.form() == Resource.Form.SUBTREE ? "everything" : "the root directory";
         }
         String path = resource.path();
-        if (options.home != null && isAtOrAbove(path, options.home)) {
-            return "a whole home directory";
+        for (String home : options.homes) {
+            if (home != null && isAtOrAbove(path, home)) {
+                return "a whole home directory";
+            }
         }
         return depth(path) < options.minWriteDepth ? "a directory fewer than " + options.minWriteDepth + " levels deep" : null;
     }

@@ -1,11 +1,13 @@
 package dev.klock.manifest;
 
+import java.util.Arrays;
+
 /** How a {@link ManifestReader} judges. Not thread-safe while it is being set up. */
 public final class ReadOptions {
     boolean core5;
     boolean allowBroadWrites;
     int minWriteDepth = 1;
-    String home;
+    String[] homes = {};
     String agentId;
     String[] settingKeys = new String[0];
     Programs programs;
@@ -19,11 +21,11 @@ public final class ReadOptions {
     }
 
     /**
-     * The home directory's path. Writing lines on it, or on what holds it, are rejected (C18); null (default) when there is none to
-     * protect.
+     * The paths of the home directory: the one it is known by, and the one that links lead to. Writing lines on one of them, or on what holds
+     * it, are rejected (C18); none (default) when there is none to protect. Null ones count as not given.
      */
-    public ReadOptions home(String home) {
-        this.home = home;
+    public ReadOptions homes(String... homes) {
+        this.homes = homes.clone();
         return this;
     }
 
@@ -68,7 +70,7 @@ public final class ReadOptions {
     String fingerprint() {
         StringBuilder b = new StringBuilder();
         b.append(core5).append(' ').append(allowBroadWrites).append(' ').append(minWriteDepth).append(' ').append(maxBytes).append(' ')
-                .append(maxTriples).append(' ').append(programs != null).append('\n').append(home).append('\n').append(agentId);
+                .append(maxTriples).append(' ').append(programs != null).append('\n').append(Arrays.toString(homes)).append('\n').append(agentId);
         for (int i = 0; i < settingKeys.length; i++) {
             b.append('\n').append(settingKeys[i]);
         }

@@ -20,7 +20,7 @@ class ManifestReaderTest {
             "maven.repo", "/home/u/.m2/repository", "env:DATA", "/data/*\\x", "env:ROOT", "/", "env:USER", "u", "sys:odd", "/a/./b");
 
     private static ReadOptions options() {
-        return new ReadOptions().home("/home/u").settingKeys("mode", "wait-timeout", "log.level")
+        return new ReadOptions().homes("/home/u", null, "/data/u").settingKeys("mode", "wait-timeout", "log.level")
                 .programs(name -> name.equals("git") ? "/usr/bin/git" : null);
     }
 
@@ -388,7 +388,7 @@ class ManifestReaderTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"FILE:${user.home}/**", "FILE:${user.home}/*", "FILE:${user.home}", "FILE:/home/**", "FILE:/home/*"})
+    @ValueSource(strings = {"FILE:/data/u/**", "FILE:${user.home}/**", "FILE:${user.home}/*", "FILE:${user.home}", "FILE:/home/**", "FILE:/home/*"})
     @Tag("K1-18")
     @Tag("C18")
     void home_writing_isRefusedUnlessPolicyAllowsIt(String resource) throws ManifestException {

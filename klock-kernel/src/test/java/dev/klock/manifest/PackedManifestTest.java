@@ -62,7 +62,7 @@ class PackedManifestTest {
         assertThat(reader().unpack("k.yml", source, packed)).isNull();
         assertThat(new ManifestReader(variables::get, options().core5(true)).unpack("k.yaml", source, packed)).isNull();
         assertThat(new ManifestReader(variables::get, options().agentId("x")).unpack("k.yaml", source, packed)).isNull();
-        assertThat(new ManifestReader(variables::get, options().home("/w")).unpack("k.yaml", source, packed)).isNull();
+        assertThat(new ManifestReader(variables::get, options().homes("/w")).unpack("k.yaml", source, packed)).isNull();
         programs.put("git", "/opt/git");
         assertThat(reader().unpack("k.yaml", source, packed)).isNull();
         programs.put("git", "/usr/bin/git");

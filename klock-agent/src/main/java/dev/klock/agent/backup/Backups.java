@@ -158,6 +158,8 @@ public final class Backups implements Closeable {
     boolean begun;
     /** Bytes of the real path of the home when the session began; null where the pack does not say. */
     byte[] recordedHome;
+    /** Children were at work when the session crashed. */
+    boolean withChildren;
     /** What is missing of the journal, for people; null if nothing is. */
     String damage;
     private boolean damageOnDisk;
@@ -661,13 +663,18 @@ public final class Backups implements Closeable {
     private void adoptAfterCrash(long lastAliveNs) throws IOException {
         long until = lastAliveNs + CHILD_LATER_NS;
         for (Entry root : sorted()) {
+            withChildren |= root.openDepth > 0;
             if (root.openDepth == 0 || known.blocked(root.name) != null) {
                 continue;
             }
             for (Entry e : known.all()) {
-                if (e.role == Entry.TOUCHED && e.left != null && isWithin(e.name, root.name, root.openDepth)) {
+                if (e.role == Entry.TOUCHED && !e.interrupted && isWithin(e.name, root.name, root.openDepth)) {
                     FileState now = known.blocked(e.name) == null ? FileState.look(files, e.name) : FileState.absent();
-                    if (!now.sameStat(e.left) && now.ctime <= until) {
+                    FileState was = e.left == null ? e.lastKnown() : e.left;
+                    if (now.ctime > until && e.left == null && !now.sameStat(was)) {
+                        e.left(was, next());
+                        writeLeft(e, false);
+                    } else if (now.ctime <= until && e.left != null && !now.sameStat(was)) {
                         e.open();
                     }
                 }

@@ -150,7 +150,7 @@ final class Decisions {
                 aside.keepTheirs(p, "the work of session " + neighbour + ", which ran at the same time");
                 return;
             }
-            if (p.owner == Plan.OURS && e.byChild && now.kind == FileState.FILE) {
+            if (p.owner == Plan.OURS && e.byChild && (now.kind == FileState.FILE || now.kind == FileState.LINK)) {
                 p.owner = Plan.ATTRIBUTED;
             }
             if (p.owner == Plan.THEIRS && undo.force()) {

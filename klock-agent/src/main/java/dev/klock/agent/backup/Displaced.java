@@ -98,8 +98,13 @@ final class Displaced {
         }
     }
 
-    /** What stays in {@code displaced/}: files, named in the report where they may be somebody else's after all. */
+    /** What stays in {@code displaced/}: files, and links that may be somebody else's; named in the report where they may. */
     private void keep(Plan p, FileState moved, Path away) throws IOException {
+        if (moved.kind == FileState.LINK && p.owner == Plan.ATTRIBUTED) {
+            p.aside = away;
+            p.note(why(p));
+            return;
+        }
         if (moved.kind == FileState.FILE && moved.nlink == 1 && (moved.size > 0 || p.owner == Plan.OURS)) {
             if (p.owner == Plan.ATTRIBUTED) {
                 p.aside = away;
@@ -124,6 +129,10 @@ final class Displaced {
         }
         if (p.owner == Plan.ATTRIBUTED && p.now.kind == FileState.FILE && p.now.nlink == 1 && p.now.size > 0) {
             keepCopy(p, path);
+        } else if (p.owner == Plan.ATTRIBUTED && p.now.kind == FileState.LINK) {
+            p.aside = unused(backups.aside("displaced", p.index, p.e.name));
+            Files.createSymbolicLink(p.aside, files.path(p.now.link));
+            p.note(why(p));
         } else if (p.owner == Plan.ATTRIBUTED && p.now.kind != FileState.FILE) {
             p.note("it gave way to the image: " + p.now.describe());
         }

@@ -32,13 +32,15 @@ public final class Recovery {
         private final String failure;
         private final boolean again;
         private final boolean told;
+        private final boolean withChildren;
 
         Result(String sessionId, RollbackReport report, String failure, boolean again) {
-            this(sessionId, report, failure, again, false);
+            this(sessionId, report, failure, again, false, false);
         }
 
-        private Result(String sessionId, RollbackReport report, String failure, boolean again, boolean told) {
+        private Result(String sessionId, RollbackReport report, String failure, boolean again, boolean told, boolean withChildren) {
             this.told = told;
+            this.withChildren = withChildren;
             this.sessionId = sessionId;
             this.report = report;
             this.failure = failure;
@@ -78,7 +80,8 @@ public final class Recovery {
                 return "session ".concat(sessionId).concat(" crashed, and nothing of it could be put back: ").concat(report.damage());
             }
             return "session ".concat(sessionId).concat(again ? ", whose rollback was not complete, was rolled back again: " : " crashed and was rolled back: ")
-                    .concat(report.summary());
+                    .concat(report.summary())
+                    .concat(withChildren ? "; a child was at work: what one that still runs changes from here on stays" : "");
         }
     }
 
@@ -137,17 +140,17 @@ public final class Recovery {
                 boolean lost = Store.safe(directory) > 0;
                 Files.deleteIfExists(Store.mark(home, id));
                 return lost ? new Result(id, null, "session " + id + " crashed, and nothing of it can be put back: its images are gone, there is no " + directory
-                        + " any more", false, true) : null;
+                        + " any more", false, true, false) : null;
             }
             if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
                 boolean again = backups.begun;
-                return new Result(id, backups.rollback(), null, again);
+                return new Result(id, backups.rollback(), null, again, false, backups.withChildren);
             }
             boolean crashed = backups.state() == Backups.State.OPEN;
             backups.keepCrashed();
             return crashed ? new Result(id, null, null, false) : null;
         } catch (Store.Elsewhere elsewhere) {
-            return new Result(id, null, elsewhere.getMessage(), false, true);
+            return new Result(id, null, elsewhere.getMessage(), false, true, false);
         } catch (IOException | RuntimeException e) {
             return new Result(id, null, e.getMessage() == null ? e.toString() : e.getMessage(), false);
         }

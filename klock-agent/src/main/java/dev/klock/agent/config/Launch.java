@@ -67,11 +67,20 @@ public final class Launch {
         return readManifest(file, options, environment, null);
     }
 
+    /** Where links lead, null if that cannot be told. */
+    private static String real(String path) {
+        try {
+            return path == null ? null : new File(path).getCanonicalPath();
+        } catch (IOException unreachable) {
+            return null;
+        }
+    }
+
     private static Manifest readManifest(File file, LaunchOptions options, LaunchEnvironment environment, UserCache cache)
             throws UsageException {
         LaunchVariables variables = new LaunchVariables(environment, file.getAbsoluteFile().getParentFile());
         ReadOptions judgement = new ReadOptions().agentId(options.agent()).settingKeys(Option.keys()).programs(variables)
-                .home(variables.value("user.home"));
+                .homes(variables.value("user.home"), real(variables.value("user.home")));
         ManifestReader reader = new ManifestReader(variables, judgement);
         String name = shown(file, environment);
         byte[] source = bytes(file);

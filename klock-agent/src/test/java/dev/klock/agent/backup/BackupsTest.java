@@ -1521,6 +1521,53 @@ class BackupsTest {
     }
 
     @Test
+    @Tag("K6-7")
+    @Tag("C32")
+    void rollback_ofALinkThatWasChangedWhileAChildRan_keepsTheLink() throws IOException {
+        Path link = Files.createSymbolicLink(out.resolve("l"), Path.of("first"));
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        Files.delete(link);
+        Files.createSymbolicLink(link, Path.of("theirs"));
+        Files.createSymbolicLink(out.resolve("new"), Path.of("theirs too"));
+        backups.leftTree(Work.name(out));
+        RollbackReport report = backups.rollback();
+        assertThat(Files.readSymbolicLink(link)).isEqualTo(Path.of("first"));
+        assertThat(Files.readSymbolicLink(entry(report, link).aside())).isEqualTo(Path.of("theirs"));
+        assertThat(Files.readSymbolicLink(entry(report, out.resolve("new")).aside())).isEqualTo(Path.of("theirs too"));
+    }
+
+    /** The session was last seen alive a second before: what came later is not its child's. */
+    @Test
+    @Tag("K6-7")
+    @Tag("C32")
+    @Tag("C45")
+    void rollbackAfterACrash_ofWhatChangedLongAfterIt_keepsTheirs() throws Exception {
+        Path edited = file("edited", "first");
+        Path child = file("child", "first");
+        Path both = file("both", "first");
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        work.write(both, "program");
+        Files.writeString(child, "changed by the child");
+        Path made = Files.writeString(out.resolve("made"), "by the child");
+        backups.alive();
+        Thread.sleep(1_100);
+        Files.writeString(edited, "by somebody else");
+        Files.writeString(both, "by somebody else");
+        Path later = Files.writeString(out.resolve("later"), "by somebody else");
+        backups.close();
+        Files.setLastModifiedTime(backups.directory().resolve("pack"), Files.getLastModifiedTime(made));
+        backups = Backups.openCrashed(home, "s-1", Work.FILES);
+        RollbackReport report = backups.rollback();
+        assertThat(entry(report, edited).outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(entry(report, both).outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(entry(report, later).outcome()).isEqualTo(KEPT_THEIRS);
+        assertThat(later).hasContent("by somebody else");
+        assertThat(edited).hasContent("by somebody else");
+        assertThat(child).hasContent("first");
+        assertThat(made).doesNotExist();
+    }
+
+    @Test
     void image_insideKlocksOwnDirectory_isRefused() {
         assertThatThrownBy(() -> backups.image(Work.name(home.resolve("backups/s-1/pack")))).isInstanceOf(IOException.class).hasMessageContaining("belongs to klock");
     }
