@@ -280,10 +280,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
             return mode.denies();
         }
         if (mode.denies() || unsavedSaid.compareAndSet(false, true)) {
+            boolean isShut = cause instanceof AccessDeniedException;
             Stderr.error("the image of " + access.resource() + " could not be made before it changes: "
-                    + (cause instanceof AccessDeniedException ? "permission denied" : cause.getMessage())
-                    + (mode.denies() ? "; the change is refused (if klock's home is full: klock.jar backups prune, or home=DIRECTORY elsewhere)"
-                            : "; it cannot be undone (said once: others may follow)"));
+                    + (isShut ? "permission denied on " + cause.getMessage() : cause.getMessage())
+                    + (!mode.denies() ? "; it cannot be undone (said once: others may follow)" : "; the change is refused"
+                            + (isShut ? "" : " (if klock's home is full: klock.jar backups prune, or home=DIRECTORY elsewhere)")));
         }
         return mode.denies();
     }

@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -660,36 +661,59 @@ public final class Backups implements Closeable {
      * After a crash while children were at work: what has come into being, or changed, where they could make what they like is theirs, and so
      * the session's, if that was before the session was last seen alive or shortly after; what came later is somebody else's and stays.
      */
-    private void adoptAfterCrash(long lastAliveNs) throws IOException {
-        long until = lastAliveNs + CHILD_LATER_NS;
+    private void adoptAfterCrash(long lastAliveNs) {
         for (Entry root : sorted()) {
             withChildren |= root.openDepth > 0;
-            if (root.openDepth == 0 || known.blocked(root.name) != null) {
-                continue;
-            }
-            for (Entry e : known.all()) {
-                if (e.role == Entry.TOUCHED && !e.interrupted && isWithin(e.name, root.name, root.openDepth)) {
-                    FileState now = known.blocked(e.name) == null ? FileState.look(files, e.name) : FileState.absent();
-                    FileState was = e.left == null ? e.lastKnown() : e.left;
-                    if (now.ctime > until && e.left == null && !now.sameStat(was)) {
-                        e.left(was, next());
-                        writeLeft(e, false);
-                    } else if (now.ctime <= until && e.left != null && !now.sameStat(was)) {
-                        e.open();
-                    }
+            if (root.openDepth > 0 && known.blocked(root.name) == null) {
+                try {
+                    adoptAfterCrash(root, lastAliveNs + CHILD_LATER_NS);
+                } catch (IOException unseen) {
+                    damage = "what a child made in " + root.name + " could not be looked at: " + Plan.reason(unseen);
                 }
             }
-            List<Name> made = new ArrayList<>();
-            unknownIn(root.name, root.openDepth, made);
-            for (Name name : made) {
-                Entry e = known.entry(name);
-                FileState now = FileState.look(files, name);
-                e.byChild = true;
-                record(e, Entry.TOUCHED, FileState.absent(), -1);
-                if (now.ctime > until) {
-                    e.left(FileState.absent(), next());
+        }
+    }
+
+    private void adoptAfterCrash(Entry root, long until) throws IOException {
+        unlock(root.name, root.openDepth, until);
+        for (Entry e : known.all()) {
+            if (e.role == Entry.TOUCHED && !e.interrupted && isWithin(e.name, root.name, root.openDepth)) {
+                FileState now = known.blocked(e.name) == null ? FileState.look(files, e.name) : FileState.absent();
+                FileState was = e.left == null ? e.lastKnown() : e.left;
+                if (now.ctime > until && e.left == null && !now.sameStat(was)) {
+                    e.left(was, next());
                     writeLeft(e, false);
+                } else if (now.ctime <= until && e.left != null && !now.sameStat(was)) {
+                    e.open();
                 }
+            }
+        }
+        List<Name> made = new ArrayList<>();
+        unknownIn(root.name, root.openDepth, made);
+        for (Name name : made) {
+            Entry e = known.entry(name);
+            FileState now = FileState.look(files, name);
+            e.byChild = true;
+            record(e, Entry.TOUCHED, FileState.absent(), -1);
+            if (now.ctime > until) {
+                e.left(FileState.absent(), next());
+                writeLeft(e, false);
+            }
+        }
+    }
+
+    /** Directories that a child had shut by then are opened, to see what is in them; the rollback gives them their modes. */
+    private void unlock(Name directory, int depth, long until) throws IOException {
+        FileState now = FileState.look(files, directory);
+        if (now.kind != FileState.DIRECTORY) {
+            return;
+        }
+        if ((now.mode & 0700) != 0700 && now.ctime <= until) {
+            Metadata.chmod(files.path(directory.bytes), now.mode | 0700);
+        }
+        for (Name c : list(directory)) {
+            if (depth > 1 && !c.equals(home)) {
+                unlock(c, depth - 1, until);
             }
         }
     }
@@ -913,25 +937,69 @@ public final class Backups implements Closeable {
         writeLeft(e, later);
     }
 
+    /** A directory that the child has left so that nobody can look into it is looked into by the rollback, which may open it. */
     private void adopt(Name directory, int depth, List<Change> changes) throws IOException {
         if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return;
         }
-        for (Name c : list(directory)) {
-            if (c.equals(home)) {
-                continue;
-            }
-            Entry e = known.entry(c);
-            synchronized (e) {
-                if (e.role != Entry.TOUCHED && !isStream(look(c))) {
-                    e.byChild = true;
-                    record(e, Entry.TOUCHED, FileState.absent(), -1, true);
-                    note(e, -1, true);
-                    changes.add(new Change(c.bytes, false, true));
+        List<Name> children;
+        try {
+            children = list(directory);
+            for (Name c : children) {
+                if (!c.equals(home)) {
+                    adopt(known.entry(c), changes);
                 }
             }
-            if (depth > 1) {
+        } catch (AccessDeniedException shut) {
+            Entry e = known.entry(directory);
+            synchronized (e) {
+                e.openDepth = depth;
+                append(OPEN, named(e.name.bytes, Integer.BYTES).putInt(depth));
+            }
+            return;
+        }
+        for (Name c : children) {
+            if (depth > 1 && !c.equals(home)) {
                 adopt(c, depth - 1, changes);
+            }
+        }
+    }
+
+    private void adopt(Entry e, List<Change> changes) throws IOException {
+        synchronized (e) {
+            if (e.role != Entry.TOUCHED && !isStream(look(e.name))) {
+                e.byChild = true;
+                record(e, Entry.TOUCHED, FileState.absent(), -1, true);
+                note(e, -1, true);
+                changes.add(new Change(e.name.bytes, false, true));
+            }
+        }
+    }
+
+    /** No child is at work any more; what one has left shut is opened, for the rollback to see what is in it. */
+    private void adoptWhatIsShut() {
+        boolean opened = true;
+        while (opened) {
+            opened = false;
+            for (Entry e : sorted()) {
+                if (e.openDepth == 0) {
+                    continue;
+                }
+                int depth = e.openDepth;
+                try {
+                    FileState now = known.blocked(e.name) == null ? look(e.name) : FileState.absent();
+                    if (now.kind == FileState.DIRECTORY && (now.mode & 0700) != 0700) {
+                        Metadata.chmod(files.path(e.name.bytes), now.mode | 0700);
+                        opened = true;
+                    }
+                    synchronized (e) {
+                        closed(e);
+                    }
+                    adopt(e.name, depth, new ArrayList<>());
+                } catch (IOException stays) {
+                    // the rollback meets it again, and says so
+                    continue;
+                }
             }
         }
     }
@@ -1040,6 +1108,9 @@ public final class Backups implements Closeable {
             throw new IllegalStateException("session " + sessionId + " was opened for reading");
         }
         flushAll();
+        if (!undo.dry() && pack != null && state != State.ROLLED_BACK && !(recovered && state == State.OPEN)) {
+            adoptWhatIsShut();
+        }
         ending = true;
         Rollback rollback = new Rollback(this, recovered && state == State.OPEN, undo);
         if (pack == null || state == State.ROLLED_BACK && !recovered) {

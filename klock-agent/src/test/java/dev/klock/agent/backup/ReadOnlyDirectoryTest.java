@@ -73,6 +73,67 @@ class ReadOnlyDirectoryTest {
         }
     }
 
+    /** By a child, in a directory that was there and in its own, and by one that is at work when the session's process dies. */
+    @Test
+    @Tag("K6-5")
+    @Tag("K6-7")
+    void rollback_ofWhatAChildMadeUnreadable_isWhole() throws Exception {
+        Path dir = Files.createTempDirectory("klock-shut").toRealPath();
+        try {
+            boolean root = (Integer) Files.getAttribute(dir, "unix:uid") == 0;
+            if (root) {
+                Files.setAttribute(dir, "unix:uid", NOBODY);
+            }
+            runs(root, dir.toString(), "child", "here");
+        } finally {
+            RandomWorkTest.wipe(dir);
+        }
+    }
+
+    private static void unreadableByAChild(Path dir) throws IOException {
+        for (String end : List.of("rollback", "crash", "undo")) {
+            Path home = Files.createDirectories(dir.resolve(end).resolve(".klock"));
+            Path tree = Files.createDirectory(dir.resolve(end).resolve("tree"));
+            for (String d : List.of("searched", "shut", "deep/er", "z")) {
+                Files.writeString(Files.createDirectories(tree.resolve(d)).resolve("f"), "first of " + d);
+            }
+            String before = TreeListing.of(tree).toString();
+            Backups b = Backups.open(home, "s", Work.FILES);
+            b.openTree(Work.name(tree), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+            Work child = Work.ofAChild();
+            for (String d : List.of("searched", "shut", "deep/er", "new/er", "z")) {
+                Files.createDirectories(tree.resolve(d));
+                child.write(tree.resolve(d).resolve("f"), "of the child");
+                child.write(tree.resolve(d).resolve("made"), "of the child");
+            }
+            child.chmod(tree.resolve("searched"), "rw-------");
+            child.chmod(tree.resolve("shut"), "---------");
+            child.chmod(tree.resolve("new/er"), "-wx------");
+            child.chmod(tree.resolve("new"), "---------");
+            child.chmod(tree.resolve("deep/er"), "-w-------");
+            child.chmod(tree.resolve("deep"), "---------");
+            if (end.equals("crash")) {
+                b.alive();
+                b.close();
+                b = Backups.openCrashed(home, "s", Work.FILES);
+            } else {
+                b.leftTree(Work.name(tree));
+            }
+            if (end.equals("undo")) {
+                b.done();
+                b.close();
+                b = Backups.reopen(home, "s", Work.FILES);
+            }
+            RollbackReport report = b.rollback();
+            expect(report.complete() && report.conflicts().isEmpty(), report);
+            String after = TreeListing.of(tree).toString();
+            if (!after.equals(before)) {
+                throw new AssertionError(end + ": " + before + " has become " + after + "; " + report);
+            }
+            b.close();
+        }
+    }
+
     /** {@link #main} with these arguments ends well, as a user whom permissions mean something to. */
     private static void runs(boolean root, String... arguments) throws Exception {
         Path classes = Files.createTempDirectory("klock-classes");
@@ -160,6 +221,10 @@ class ReadOnlyDirectoryTest {
     /** The session. */
     public static void main(String[] args) throws IOException {
         Path dir = Path.of(args[0]);
+        if (args.length > 2) {
+            unreadableByAChild(dir);
+            return;
+        }
         if (args.length > 1) {
             unreadable(dir);
             return;
