@@ -3,20 +3,17 @@ package dev.klock.agent.backup;
 import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -26,7 +23,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -122,8 +118,6 @@ public final class Backups implements Closeable {
      * rest its times tell whether others have changed it since, and what a rollback displaces there is kept.
      */
     private static final long BUSY_NS = 1_000_000L;
-    /** What a child made within this time after a crashed session was last seen alive counts as made before. */
-    private static final long CHILD_LATER_NS = 1_000_000_000L;
     /** A power of two. */
     private static final int RECENT = 256;
     /** Changes and looks in turn, each of which must get a time of its own, before a file system's times are taken to be exact. */
@@ -133,7 +127,7 @@ public final class Backups implements Closeable {
 
     final HostFiles files;
     final Path directory;
-    private final Name home;
+    final Name home;
     private final String sessionId;
     private final boolean readOnly;
     /** Null where it was opened for reading. */
@@ -143,6 +137,7 @@ public final class Backups implements Closeable {
     /** By the identity of the array, which a caller keeps for a path: most changes are of what was changed just before. */
     private final Recent[] recent = new Recent[RECENT];
     final Identities known;
+    private final ChildWork children;
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
@@ -159,8 +154,6 @@ public final class Backups implements Closeable {
     boolean begun;
     /** Bytes of the real path of the home when the session began; null where the pack does not say. */
     byte[] recordedHome;
-    /** Children were at work when the session crashed. */
-    boolean withChildren;
     /** What is missing of the journal, for people; null if nothing is. */
     String damage;
     private boolean damageOnDisk;
@@ -175,6 +168,7 @@ public final class Backups implements Closeable {
         this.sessionId = sessionId;
         this.readOnly = readOnly;
         this.held = held;
+        this.children = new ChildWork(this);
         this.exactDev = probeTimes();
         for (int fd = 0; fd <= 2 && !readOnly; fd++) {
             long[] s = files.status(fd);
@@ -185,7 +179,7 @@ public final class Backups implements Closeable {
     }
 
     /** Whether the program's own output goes there, so that changes of it while a child runs are nobody's in particular. */
-    private boolean isStream(FileState file) {
+    boolean isStream(FileState file) {
         for (int i = 0; i < streams.size() && file.kind == FileState.FILE; i++) {
             if (streams.get(i)[HostFiles.INO] == file.ino && streams.get(i)[HostFiles.DEV] == file.dev) {
                 return true;
@@ -281,18 +275,12 @@ public final class Backups implements Closeable {
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || Store.live(directory)) {
             return null;
         }
-        long lastAliveNs = lastAliveNs(directory);
+        long lastAliveNs = ChildWork.lastAliveNs(directory);
         Backups b = holdHere(home, sessionId, directory, files);
         if (b.state == State.OPEN && !b.begun) {
-            b.adoptAfterCrash(lastAliveNs);
+            b.children.afterCrash(lastAliveNs);
         }
         return b;
-    }
-
-    /** When the session last wrote its journal, or said that it was {@link #alive}; read before anything is repaired. */
-    private static long lastAliveNs(Path directory) throws IOException {
-        Path pack = directory.resolve("pack");
-        return Files.exists(pack) ? Files.getLastModifiedTime(pack, LinkOption.NOFOLLOW_LINKS).to(TimeUnit.NANOSECONDS) : 0;
     }
 
     /** The id these backups are kept under. */
@@ -592,192 +580,6 @@ public final class Backups implements Closeable {
         }
     }
 
-    /**
-     * {@link #imageTree(byte[], int, long)} before an opaque child starts that may change everything at and below {@code path} (K6-7); to be
-     * followed by {@link #leftTree(byte[])}. What comes into being there until then is the session's: the child has made it.
-     */
-    public void openTree(byte[] path, int maxFiles, long maxBytes) throws IOException {
-        imageTree(path, maxFiles, maxBytes);
-        openBelow(path, Integer.MAX_VALUE);
-    }
-
-    /**
-     * {@link #openTree} for what is directly in the directory {@code path}: to be followed by {@link #leftTree(byte[], int)} with depth 1, and by a
-     * {@link #left} of each that is answered.
-     */
-    public List<byte[]> openChildren(byte[] path) throws IOException {
-        image(path);
-        List<byte[]> below = new ArrayList<>();
-        File[] entries = files.path(path).toFile().listFiles();
-        for (int i = 0; entries != null && i < entries.length; i++) {
-            byte[] name = files.name(entries[i].toPath());
-            image(name);
-            below.add(name);
-        }
-        openBelow(path, 1);
-        return below;
-    }
-
-    /** What the session had left there and is gone may come back by the child's hand. */
-    private void openBelow(byte[] path, int depth) throws IOException {
-        Name root = Name.of(path);
-        if (root == null) {
-            return;
-        }
-        for (Entry e : known.all()) {
-            if (e.role == Entry.TOUCHED && isWithin(e.name, root, depth)) {
-                synchronized (e) {
-                    see(e);
-                    if (e.left != null && e.users == 0) {
-                        append(TOUCH, named(e.name.bytes, 0));
-                        open(e);
-                    }
-                }
-            }
-        }
-        Entry e = known.entry(root);
-        synchronized (e) {
-            e.openDepth = Math.max(e.openDepth, depth);
-            append(OPEN, named(e.name.bytes, Integer.BYTES).putInt(e.openDepth));
-        }
-    }
-
-    /**
-     * Children may be at work: says when this session was last seen alive, since what they make is in no journal before they are over. To be
-     * called several times a second. Never throws.
-     */
-    public void alive() {
-        try {
-            if (pack != null) {
-                Files.setLastModifiedTime(directory.resolve("pack"), FileTime.fromMillis(System.currentTimeMillis()));
-            }
-        } catch (IOException gone) {
-            // after a crash less is known of what children made
-            return;
-        }
-    }
-
-    /**
-     * After a crash while children were at work: what has come into being, or changed, where they could make what they like is theirs, and so
-     * the session's, if that was before the session was last seen alive or shortly after; what came later is somebody else's and stays.
-     */
-    private void adoptAfterCrash(long lastAliveNs) {
-        for (Entry root : sorted()) {
-            withChildren |= root.openDepth > 0;
-            if (root.openDepth > 0 && known.blocked(root.name) == null) {
-                try {
-                    adoptAfterCrash(root, lastAliveNs + CHILD_LATER_NS);
-                } catch (IOException unseen) {
-                    damage = "what a child made in " + root.name + " could not be looked at: " + Plan.reason(unseen);
-                }
-            }
-        }
-    }
-
-    private void adoptAfterCrash(Entry root, long until) throws IOException {
-        unlock(root.name, root.openDepth, until);
-        for (Entry e : known.all()) {
-            if (e.role == Entry.TOUCHED && !e.interrupted && isWithin(e.name, root.name, root.openDepth)) {
-                FileState now = known.blocked(e.name) == null ? FileState.look(files, e.name) : FileState.absent();
-                FileState was = e.left == null ? e.lastKnown() : e.left;
-                if (now.ctime > until && e.left == null && !now.sameStat(was)) {
-                    e.left(was, next());
-                    writeLeft(e, false);
-                } else if (now.ctime <= until && e.left != null && !now.sameStat(was)) {
-                    e.open();
-                }
-            }
-        }
-        List<Name> made = new ArrayList<>();
-        unknownIn(root.name, root.openDepth, made);
-        for (Name name : made) {
-            Entry e = known.entry(name);
-            FileState now = FileState.look(files, name);
-            e.byChild = true;
-            record(e, Entry.TOUCHED, FileState.absent(), -1);
-            if (now.ctime > until) {
-                e.left(FileState.absent(), next());
-                writeLeft(e, false);
-            }
-        }
-    }
-
-    /** Directories that a child had shut by then are opened, to see what is in them; the rollback gives them their modes. */
-    private void unlock(Name directory, int depth, long until) throws IOException {
-        FileState now = FileState.look(files, directory);
-        if (now.kind != FileState.DIRECTORY) {
-            return;
-        }
-        if ((now.mode & 0700) != 0700 && now.ctime <= until) {
-            Metadata.chmod(files.path(directory.bytes), now.mode | 0700);
-        }
-        for (Name c : list(directory)) {
-            if (depth > 1 && !c.equals(home)) {
-                unlock(c, depth - 1, until);
-            }
-        }
-    }
-
-    /** What nothing is known of in {@code directory}, the topmost first. */
-    private void unknownIn(Name directory, int depth, List<Name> found) throws IOException {
-        if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
-            return;
-        }
-        for (Name c : list(directory)) {
-            if (!c.equals(home)) {
-                Entry e = known.get(c);
-                if (e == null || e.role != Entry.TOUCHED) {
-                    found.add(c);
-                }
-                if (depth > 1) {
-                    unknownIn(c, depth - 1, found);
-                }
-            }
-        }
-    }
-
-    private List<Name> list(Name directory) throws IOException {
-        List<Name> children = new ArrayList<>();
-        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
-            for (Path child : list) {
-                children.add(directory.child(files.name(child.getFileName())));
-            }
-        } catch (java.nio.file.DirectoryIteratorException e) {
-            throw e.getCause();
-        }
-        return children;
-    }
-
-    private static boolean isWithin(Name name, Name root, int depth) {
-        return name.below(root) && (depth > 1 || root.equals(name.parent()));
-    }
-
-    /** No child is at work there any more. Holds e. */
-    private void closed(Entry e) {
-        if (e.openDepth > 0) {
-            e.openDepth = 0;
-            try {
-                append(OPEN, named(e.name.bytes, Integer.BYTES).putInt(0));
-            } catch (IOException unwritten) {
-                // after a crash what others make there may be taken for the child's
-                return;
-            }
-        }
-    }
-
-    /** Whether a child is at work that may make what it likes there. */
-    private boolean isOpenToChild(Name name) {
-        int depth = 1;
-        for (Name up = name.parent(); up != null; up = up.parent()) {
-            Entry e = known.get(up);
-            if (e != null && e.openDepth >= depth) {
-                return true;
-            }
-            depth++;
-        }
-        return false;
-    }
-
     /** Whether everything at and below {@code root} is open to a child already. */
     private boolean openTree(Name root) {
         for (Name up = root; up != null; up = up.parent()) {
@@ -816,7 +618,7 @@ public final class Backups implements Closeable {
                 }
                 // not before: until it is known how it was left, its other names are those of something that is being changed
                 e.users = 0;
-                closed(e);
+                children.closed(e);
                 e.overlapped = false;
                 tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
                 e.withTree = false;
@@ -842,67 +644,40 @@ public final class Backups implements Closeable {
      *         another child is still at work on the same path
      */
     public List<Change> leftTree(byte[] path, int depth) {
-        List<Change> changes = new ArrayList<>();
-        Name root = Name.of(path);
-        Entry top = root == null ? null : known.get(root);
-        if (top == null || top.role != Entry.TOUCHED) {
-            return changes;
-        }
-        synchronized (top) {
-            if (top.users > 1) {
-                top.users--;
-                return changes;
-            }
-        }
-        try {
-            if (depth > 0) {
-                adopt(root, depth, changes);
-            }
-        } catch (IOException e) {
-            // What cannot be listed stays unknown to the rollback, which then keeps it and says so.
-            flushAll();
-        }
-        Map<Name, Boolean> ways = new HashMap<>();
-        for (Entry e : known.all()) {
-            if (e.role == Entry.TOUCHED && (e == top || depth > 0 && isWithin(e.name, root, depth))) {
-                boolean blocked = known.isBlocked(e.name, ways);
-                synchronized (e) {
-                    compare(e, blocked, e == top || depth == 1 ? 1 : 0, changes);
-                    if (e != top && depth == 1 && e.users == 0 && e.left == null) {
-                        noteIf(e, blocked, true);
-                    }
-                }
-            }
-        }
-        left(path);
-        flushNotes();
-        return changes;
+        return children.left(path, depth);
     }
 
-    /** Holds e. @param blocked see {@link Identities#isBlocked} @param users changes of e that are the child's */
-    private void compare(Entry e, boolean blocked, int users, List<Change> changes) {
-        see(e);
-        if (e.users > users) {
-            return;
-        }
-        // what the program left while the child was at work may have been changed by the child since
-        FileState before = e.left == null ? e.lastKnown() : e.left;
-        try {
-            FileState now = blocked ? FileState.absent() : look(e.name);
-            if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
-                boolean directoryOnly = now.kind == FileState.DIRECTORY && now.sameInode(before) && now.sameOwnerAndMode(before);
-                if (!directoryOnly) {
-                    e.byChild = true;
-                    changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, now.kind != FileState.ABSENT));
-                }
-                if (e.left != null) {
-                    open(e);
-                }
-            }
-        } catch (IOException unknown) {
-            e.byChild = true;
-            changes.add(new Change(e.name.bytes, before.kind != FileState.ABSENT, true));
-        }
+    /**
+     * {@link #imageTree(byte[], int, long)} before an opaque child starts that may change everything at and below {@code path} (K6-7); to be
+     * followed by {@link #leftTree(byte[])}. What comes into being there until then is the session's: the child has made it.
+     */
+    public void openTree(byte[] path, int maxFiles, long maxBytes) throws IOException {
+        children.openTree(path, maxFiles, maxBytes);
+    }
+
+    /**
+     * {@link #openTree} for what is directly in the directory {@code path}: to be followed by {@link #leftTree(byte[], int)} with depth 1, and by a
+     * {@link #left(byte[])} of each that is answered.
+     */
+    public List<byte[]> openChildren(byte[] path) throws IOException {
+        return children.openChildren(path);
+    }
+
+    /**
+     * Children may be at work: says when this session was last seen alive, since what they make is in no journal before they are over. To be
+     * called several times a second. Never throws.
+     */
+    public void alive() {
+        children.alive();
+    }
+
+    /** Whether children were at work when the session crashed. */
+    boolean hadChildrenAtWork() {
+        return children.wereAtWork();
+    }
+
+    boolean hasPack() {
+        return pack != null;
     }
 
     /** What a child did to one path. {@code existed}, {@code exists}: before and after. */
@@ -927,7 +702,7 @@ public final class Backups implements Closeable {
     }
 
     /** {@link #note} of what was not just changed. Holds e. */
-    private void noteIf(Entry e, boolean blocked, boolean later) {
+    void noteIf(Entry e, boolean blocked, boolean later) {
         if (!blocked) {
             note(e, -1, later);
             return;
@@ -935,73 +710,6 @@ public final class Backups implements Closeable {
         left(e, FileState.absent(), next());
         e.leftCount++;
         writeLeft(e, later);
-    }
-
-    /** A directory that the child has left so that nobody can look into it is looked into by the rollback, which may open it. */
-    private void adopt(Name directory, int depth, List<Change> changes) throws IOException {
-        if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
-            return;
-        }
-        List<Name> children;
-        try {
-            children = list(directory);
-            for (Name c : children) {
-                if (!c.equals(home)) {
-                    adopt(known.entry(c), changes);
-                }
-            }
-        } catch (AccessDeniedException shut) {
-            Entry e = known.entry(directory);
-            synchronized (e) {
-                e.openDepth = depth;
-                append(OPEN, named(e.name.bytes, Integer.BYTES).putInt(depth));
-            }
-            return;
-        }
-        for (Name c : children) {
-            if (depth > 1 && !c.equals(home)) {
-                adopt(c, depth - 1, changes);
-            }
-        }
-    }
-
-    private void adopt(Entry e, List<Change> changes) throws IOException {
-        synchronized (e) {
-            if (e.role != Entry.TOUCHED && !isStream(look(e.name))) {
-                e.byChild = true;
-                record(e, Entry.TOUCHED, FileState.absent(), -1, true);
-                note(e, -1, true);
-                changes.add(new Change(e.name.bytes, false, true));
-            }
-        }
-    }
-
-    /** No child is at work any more; what one has left shut is opened, for the rollback to see what is in it. */
-    private void adoptWhatIsShut() {
-        boolean opened = true;
-        while (opened) {
-            opened = false;
-            for (Entry e : sorted()) {
-                if (e.openDepth == 0) {
-                    continue;
-                }
-                int depth = e.openDepth;
-                try {
-                    FileState now = known.blocked(e.name) == null ? look(e.name) : FileState.absent();
-                    if (now.kind == FileState.DIRECTORY && (now.mode & 0700) != 0700) {
-                        Metadata.chmod(files.path(e.name.bytes), now.mode | 0700);
-                        opened = true;
-                    }
-                    synchronized (e) {
-                        closed(e);
-                    }
-                    adopt(e.name, depth, new ArrayList<>());
-                } catch (IOException stays) {
-                    // the rollback meets it again, and says so
-                    continue;
-                }
-            }
-        }
     }
 
     /**
@@ -1012,7 +720,7 @@ public final class Backups implements Closeable {
         flush(System.nanoTime() - REST_NS);
     }
 
-    private void flushAll() {
+    void flushAll() {
         flush(Long.MAX_VALUE);
     }
 
@@ -1055,7 +763,7 @@ public final class Backups implements Closeable {
     }
 
     /** Writes the notes that wait for each other. Where that fails they are missed after a crash only, and the pack takes no more images. */
-    private void flushNotes() {
+    void flushNotes() {
         Pack p = pack;
         if (p != null) {
             try {
@@ -1109,7 +817,7 @@ public final class Backups implements Closeable {
         }
         flushAll();
         if (!undo.dry() && pack != null && state != State.ROLLED_BACK && !(recovered && state == State.OPEN)) {
-            adoptWhatIsShut();
+            children.lookIntoWhatIsShut();
         }
         ending = true;
         Rollback rollback = new Rollback(this, recovered && state == State.OPEN, undo);
@@ -1336,7 +1044,7 @@ public final class Backups implements Closeable {
             if (was != null) {
                 long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
                 FileState there = now != null && was.is(now) ? null : FileState.look(files, e.name);
-                if (there != null && !isOpenToChild(e.name) && known.foreign(e, there)) {
+                if (there != null && !children.isOpen(e.name) && known.foreign(e, there)) {
                     e.superseded();
                     take(e, Entry.TOUCHED);
                 } else if (e.leftOnDisk) {
@@ -1355,7 +1063,7 @@ public final class Backups implements Closeable {
         if (e.name.equals(home) || e.name.below(home)) {
             throw new IOException(e.name + " belongs to klock");
         }
-        if (isOpenToChild(e.name)) {
+        if (children.isOpen(e.name)) {
             FileState made = look(e.name);
             if (!isStream(made)) {
                 // it was not there when everything was imaged: the child has made it, or the program is about to
@@ -1390,7 +1098,7 @@ public final class Backups implements Closeable {
     private void again(Entry e) throws IOException {
         long at = next();
         FileState now = FileState.look(files, e.name);
-        if (e.left != null && !isOpenToChild(e.name) && known.foreign(e, now)) {
+        if (e.left != null && !children.isOpen(e.name) && known.foreign(e, now)) {
             e.superseded();
             take(e, Entry.TOUCHED);
             open(e);
@@ -1634,11 +1342,11 @@ public final class Backups implements Closeable {
         e.left(now, at);
     }
 
-    private void record(Entry e, int role, FileState state, long contentAt) throws IOException {
+    void record(Entry e, int role, FileState state, long contentAt) throws IOException {
         record(e, role, state, contentAt, false);
     }
 
-    private void record(Entry e, int role, FileState state, long contentAt, boolean later) throws IOException {
+    void record(Entry e, int role, FileState state, long contentAt, boolean later) throws IOException {
         pack().append(IMAGE, imageHead(e.name, role, state, contentAt), null, 0, later);
         publish(e, role, state, contentAt);
     }
@@ -1711,7 +1419,7 @@ public final class Backups implements Closeable {
     }
 
     /** Looks at what was left unseen (C32): what has changed later than the session left it was changed by others. Holds e. */
-    private void see(Entry e) {
+    void see(Entry e) {
         if (!e.unseen || e.users > 0) {
             return;
         }
@@ -1748,7 +1456,7 @@ public final class Backups implements Closeable {
     }
 
     /** @param later the caller flushes the pack when it has noted many */
-    private void note(Entry e, int fd, boolean later) {
+    void note(Entry e, int fd, boolean later) {
         FileState now;
         FileState before = e.lastKnown();
         // before the look: what other threads do to the directories above meanwhile comes after it
@@ -1873,7 +1581,7 @@ public final class Backups implements Closeable {
                 : FileState.of(s, taken, null, isExact(s[HostFiles.DEV]));
     }
 
-    private FileState look(Name name) throws IOException {
+    FileState look(Name name) throws IOException {
         FileState s = FileState.look(files, name);
         return s.kind != FileState.ABSENT && isExact(s.dev) ? s.exact() : s;
     }
@@ -1924,7 +1632,7 @@ public final class Backups implements Closeable {
     }
 
     /** Holds e. A note that cannot be written is only missed after a crash. */
-    private void writeLeft(Entry e, boolean later) {
+    void writeLeft(Entry e, boolean later) {
         try {
             ByteBuffer head = named(e.name.bytes, e.left.encodedLength() + Long.BYTES + 1);
             e.left.encode(head);

@@ -144,7 +144,7 @@ public final class Recovery {
             }
             if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
                 boolean again = backups.begun;
-                return new Result(id, backups.rollback(), null, again, false, backups.withChildren);
+                return new Result(id, backups.rollback(), null, again, false, backups.hadChildrenAtWork());
             }
             boolean crashed = backups.state() == Backups.State.OPEN;
             backups.keepCrashed();

@@ -112,6 +112,7 @@ class ReadOnlyDirectoryTest {
             child.chmod(tree.resolve("new"), "---------");
             child.chmod(tree.resolve("deep/er"), "-w-------");
             child.chmod(tree.resolve("deep"), "---------");
+            child.chmod(tree, "-wx------");
             if (end.equals("crash")) {
                 b.alive();
                 b.close();
