@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -513,15 +514,10 @@ public final class Backups implements Closeable {
                 seen.add(s);
             }
             if (s.kind == FileState.DIRECTORY) {
-                try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(n.bytes))) {
-                    for (Path child : list) {
-                        Name c = n.child(files.name(child.getFileName()));
-                        if (!c.equals(home)) {
-                            open.add(c);
-                        }
+                for (Name c : list(n)) {
+                    if (!c.equals(home)) {
+                        open.add(c);
                     }
-                } catch (java.nio.file.DirectoryIteratorException e) {
-                    throw e.getCause();
                 }
             }
         }
@@ -674,6 +670,19 @@ public final class Backups implements Closeable {
     /** Whether children were at work when the session crashed. */
     boolean hadChildrenAtWork() {
         return children.wereAtWork();
+    }
+
+    /** What is directly in {@code directory}, in no order. */
+    List<Name> list(Name directory) throws IOException {
+        List<Name> children = new ArrayList<>();
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
+            for (Path child : list) {
+                children.add(directory.child(files.name(child.getFileName())));
+            }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return children;
     }
 
     boolean hasPack() {

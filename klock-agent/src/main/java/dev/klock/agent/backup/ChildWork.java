@@ -4,8 +4,6 @@ import dev.klock.bridge.HostFiles;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -197,7 +195,7 @@ final class ChildWork {
         }
         List<Name> children;
         try {
-            children = list(directory);
+            children = backups.list(directory);
             for (Name c : children) {
                 if (!c.equals(backups.home)) {
                     adopt(known.entry(c), changes);
@@ -241,18 +239,6 @@ final class ChildWork {
                 changes.add(new Backups.Change(e.name.bytes, false, true));
             }
         }
-    }
-
-    private List<Name> list(Name directory) throws IOException {
-        List<Name> children = new ArrayList<>();
-        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
-            for (Path child : list) {
-                children.add(directory.child(files.name(child.getFileName())));
-            }
-        } catch (DirectoryIteratorException e) {
-            throw e.getCause();
-        }
-        return children;
     }
 
     /** No child is at work any more; what one has left shut is opened, for the rollback to see what is in it. */
@@ -358,7 +344,7 @@ final class ChildWork {
         if ((now.mode & 0700) != 0700 && now.ctime <= until) {
             Metadata.chmod(files.path(directory.bytes), now.mode | 0700);
         }
-        for (Name c : list(directory)) {
+        for (Name c : backups.list(directory)) {
             if (depth > 1 && !c.equals(backups.home)) {
                 unlock(c, depth - 1, until);
             }
@@ -370,7 +356,7 @@ final class ChildWork {
         if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return;
         }
-        for (Name c : list(directory)) {
+        for (Name c : backups.list(directory)) {
             if (!c.equals(backups.home)) {
                 Entry e = known.get(c);
                 if (e == null || e.role != Entry.TOUCHED) {

@@ -311,15 +311,7 @@ final class Rollback {
 
     /** Below a directory the session renamed to here: removes what came with it and will be, or is, back in its old place. */
     private void sweep(Name directory) throws IOException {
-        List<Name> children = new ArrayList<>();
-        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
-            for (Path child : list) {
-                children.add(directory.child(files.name(child.getFileName())));
-            }
-        } catch (java.nio.file.DirectoryIteratorException e) {
-            throw e.getCause();
-        }
-        for (Name child : children) {
+        for (Name child : backups.list(directory)) {
             if (byName.containsKey(child) && byName.get(child).e.role == Entry.TOUCHED) {
                 continue;
             }
