@@ -391,12 +391,24 @@ public final class KlockBridge {
 
     /** Those flags of a running VM that make it write files, then or later, by names that lead anywhere by then. */
     public static void flag(int op, String name, String value) {
-        if ("HeapDumpPath".equals(name) && value != null) {
-            HOOKS.name(op, value, 0);
+        String flag = beforeZero(name);
+        if ("HeapDumpPath".equals(flag) && value != null) {
+            HOOKS.name(op, beforeZero(value), 0);
             HOOKS.service(op, "vm");
-        } else if (name != null && name.startsWith("HeapDump") && value != null && !value.equalsIgnoreCase("false")) {
+        } else if (flag != null && flag.startsWith("HeapDump") && value != null && !value.equalsIgnoreCase("false")) {
             HOOKS.service(op, "vm");
         }
+    }
+
+    /** A file that the VM itself opens. */
+    public static void vmFile(int op, String name, int argument) {
+        HOOKS.name(op, beforeZero(name), argument);
+    }
+
+    /** As far as the VM, which is written in C, reads {@code text}. */
+    private static String beforeZero(String text) {
+        int zero = text == null ? -1 : text.indexOf(0);
+        return zero < 0 ? text : text.substring(0, zero);
     }
 
     public static void halt(int op, int status) {

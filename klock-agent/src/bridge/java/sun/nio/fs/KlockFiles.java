@@ -326,6 +326,11 @@ public final class KlockFiles implements HostFiles {
 
     @Override
     public byte[] workingDirectory() {
-        return UnixNativeDispatcher.getcwd();
+        try {
+            return UnixNativeDispatcher.getcwd();
+        } catch (Exception e) {
+            // it has been removed: a UnixException, which the native throws without declaring it
+            return null;
+        }
     }
 }

@@ -28,7 +28,8 @@ final class Guard extends Thread {
     private final int[] descriptors = new int[RESERVE_DESCRIPTORS];
 
     Guard(Session session, HostFiles files) {
-        super(null, null, "klock", 0, false);
+        // beside the JVM's own threads: a program counts and joins those of its own group. premain runs in that group
+        super(Thread.currentThread().getThreadGroup().getParent(), null, "klock", 0, false);
         this.session = session;
         this.files = files;
         for (int i = 0; i < descriptors.length; i++) {

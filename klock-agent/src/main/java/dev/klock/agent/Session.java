@@ -236,8 +236,13 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
                 violated.add(text);
             }
         }
-        if (mode == Mode.BLOCK && times >= launch.options().denialsLimit() && stop("aborted", EXIT_ABORTED)) {
-            Stderr.error(text + " was attempted " + times + " times although it is denied: the session ends");
+        if (mode == Mode.BLOCK) {
+            String initialised = stops ? Initialisers.running() : null;
+            if (initialised != null && stop("aborted", EXIT_ABORTED)) {
+                Stderr.error(text + " was denied while the class " + initialised + " was initialised, which cannot be used any more: the session ends");
+            } else if (times >= launch.options().denialsLimit() && stop("aborted", EXIT_ABORTED)) {
+                Stderr.error(text + " was attempted " + times + " times although it is denied: the session ends");
+            }
         }
         return stops;
     }

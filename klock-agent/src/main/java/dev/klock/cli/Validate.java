@@ -3,6 +3,7 @@ package dev.klock.cli;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.library.LibraryHooks;
 import dev.klock.manifest.LibraryHook;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
@@ -35,6 +36,7 @@ final class Validate extends Verb {
     public Integer call() throws UsageException, IOException {
         Given given = new Given(Given.argument(file, null, agent), environment);
         Manifest manifest = given.manifest();
+        LibraryHooks.requireMatchable(manifest);
         List<Line> failed = new ArrayList<>();
         Judge judge = new Judge(given, manifest, environment);
         for (Line test : manifest.testAllows()) {

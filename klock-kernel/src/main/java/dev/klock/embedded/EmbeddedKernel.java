@@ -522,9 +522,22 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    /** The group of the JVM's own threads, so that no program waits for ours among those of its own group. */
+    private static ThreadGroup outermost() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        try {
+            while (group.getParent() != null) {
+                group = group.getParent();
+            }
+        } catch (SecurityException e) {
+            return null;
+        }
+        return group;
+    }
+
     private static Thread completer(Runnable work) {
         // as for the keeper: nothing of the thread that happens to need it first
-        Thread t = new Thread(null, work, "klock-kernel-future", 0, false);
+        Thread t = new Thread(outermost(), work, "klock-kernel-future", 0, false);
         t.setContextClassLoader(null);
         t.setDaemon(true);
         return t;
@@ -566,7 +579,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     private final class Keeper extends Thread {
         Keeper() {
             // nothing of the thread that happens to open the first session: neither its thread-locals nor its class loader
-            super(null, null, "klock-kernel", 0, false);
+            super(outermost(), null, "klock-kernel", 0, false);
             setContextClassLoader(null);
             setDaemon(true);
         }

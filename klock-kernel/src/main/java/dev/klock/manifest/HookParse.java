@@ -3,12 +3,16 @@ package dev.klock.manifest;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** The texts of a {@code hooks:} entry: names of types and methods, and templates of resources. Knows nothing of where they stand. */
 final class HookParse {
     /** Stands for a variable while the rest of a template is read as a resource: of private use, so that no name has a need of it. */
     private static final char HOLE = '\uE000';
     private static final String ARGUMENT = "arg:";
+    /** Types that source code names without their package, and nobody's own. */
+    private static final Set<String> OF_JAVA_LANG = Set.of("Boolean", "Byte", "CharSequence", "Character", "Class", "Comparable", "Double", "Enum", "Exception", "Float",
+            "Integer", "Iterable", "Long", "Number", "Object", "Runnable", "Short", "String", "StringBuilder", "Thread", "Throwable");
     /** The JVM's limit on a method's parameters. */
     private static final int MAX_ARGUMENT = 254;
     private static final int MAX_NAME = 80;
@@ -124,8 +128,9 @@ final class HookParse {
             while (element.endsWith("[]")) {
                 element = element.substring(0, element.length() - 2).trim();
             }
-            if (!isTypeName(element)) {
+            if (!isTypeName(element) || element.equals("void") || OF_JAVA_LANG.contains(element)) {
                 throw new Problem("'" + ManifestParse.shorten(type) + "' is not the type of a parameter",
+                        OF_JAVA_LANG.contains(element) ? "write java.lang." + type :
                         "write int, java.lang.String, byte[] or another type with its package");
             }
             types.add(element + type.substring(element.length()).replace(" ", ""));

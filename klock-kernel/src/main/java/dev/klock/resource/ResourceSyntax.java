@@ -221,7 +221,7 @@ final class ResourceSyntax {
                     return path;
                 }
                 if (path.charAt(0) != '/') {
-                    throw new ResourceSyntaxException(quote(scheme + ":" + text) + " is neither an absolute path, nor ffm, agent, vm, cups or desktop",
+                    throw new ResourceSyntaxException(quote(scheme + ":" + text) + " is neither an absolute path, nor ffm, agent, vm, cups, desktop or sqlite",
                             "write the library's absolute path, such as NATIVE:/usr/lib/libz.so, or NATIVE:ffm");
                 }
                 return canonicalFile(path);
@@ -236,7 +236,8 @@ final class ResourceSyntax {
 
     /** Native code that has no file of its own. */
     private static boolean isNativeWord(String path) {
-        return path.equals("ffm") || path.equals("agent") || path.equals("desktop") || path.equals("cups") || path.equals("vm");
+        return path.equals("ffm") || path.equals("agent") || path.equals("desktop") || path.equals("cups") || path.equals("vm")
+                || path.equals("sqlite");
     }
 
     /** A member or package of the JDK, such as {@code java.io.FileOutputStream.open0}, that is reached past the public methods. */

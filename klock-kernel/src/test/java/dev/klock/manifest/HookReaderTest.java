@@ -70,7 +70,7 @@ class HookReaderTest {
         "- {type: a..B, method: c}|'a..B' is not the name of a type", "- {type: a.B-C, method: c}|'a.B-C' is not the name of a type",
         "- {type: a.B, method: <init>}|4:23: constructors cannot be hooked", "- {type: a.B, method: 'c d'}|'c d' is not a method",
         "- {type: a.B, method: 'c(int'}|'c(int' is not a method", "- {type: a.B, method: 'c(int,)'}|'' is not the type of a parameter",
-        "- {type: a.B, method: 'c(int i)'}|'int i' is not the type of a parameter",
+        "- {type: a.B, method: 'c(int i)'}|'int i' is not the type of a parameter", "- {type: a.B, method: 'c(String[])'}|write java.lang.String[]", "- {type: a.B, method: 'c(void)'}|'void' is not the type of a parameter",
         "- {type: a.B, method: c, predicate: WRITES}|4:37: unknown predicate 'WRITES'; did you mean MUTATES?",
         "- {type: a.B, method: c, predicate: MUTATES, resource: 'FILE:/a'}|4:56: a hook's resource is FILE, which klock observes itself; write one of SYMBOL",
         "- {type: a.B, method: c, predicate: MUTATES, resource: 'KEY:a'}|4:56: unknown scheme 'KEY'",

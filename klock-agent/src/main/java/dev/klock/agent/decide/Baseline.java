@@ -91,6 +91,17 @@ public final class Baseline {
         {"=", "/etc/mime.types", "Files.probeContentType"},
         {"=", "${user.home}/.mime.types", "Files.probeContentType"},
         {"=", "${user.home}/.accessibility.properties", "AWT start"},
+        {"*", "${user.home}/.java/fonts", "font configuration: its cache"},
+        {"=", "${user.home}/.java.login.config", "JAAS: its configuration"},
+        {"=", "${java.security.properties}", "named by the launcher: security properties"},
+        {"=", "${java.security.auth.login.config}", "named by the launcher: JAAS"},
+        {"=", "${java.security.krb5.conf}", "named by the launcher: Kerberos"},
+        {"=", "${java.util.logging.config.file}", "named by the launcher: logging"},
+        {"=", "${java.util.currency.data}", "named by the launcher: currencies"},
+        {"=", "${java.xml.config.file}", "named by the launcher: XML processing"},
+        {"=", "${javax.net.ssl.trustStore}", "named by the launcher: TLS, whom to trust"},
+        {"=", "${jdk.net.hosts.file}", "named by the launcher: name service"},
+        {"=", "${content.types.user.table}", "named by the launcher: URLConnection's types"},
     };
 
     /** One row as it stands on this machine. */
@@ -128,6 +139,7 @@ public final class Baseline {
     private Resolver resolver;
     private Names names;
     private String working;
+    private String temporary;
     private FileTime made;
     private volatile Baseline named;
     private final List<Row> rows = new ArrayList<>();
@@ -153,6 +165,8 @@ public final class Baseline {
         baseline.resolver = resolver;
         baseline.names = names;
         baseline.working = working;
+        String temporary = System.getProperty("java.io.tmpdir");
+        baseline.temporary = temporary == null ? null : resolver.resolve(names.encode(temporary), true).path();
         baseline.classPath = System.getProperty("java.class.path", "");
         baseline.made = FileTime.fromMillis(System.currentTimeMillis());
         for (int i = 0; i < ROWS.length; i++) {
@@ -185,6 +199,11 @@ public final class Baseline {
             }
         }
         return baseline;
+    }
+
+    /** The real name of the directory for temporary files; null if there is none. */
+    public String temporary() {
+        return temporary;
     }
 
     private void add(Resolver resolver, String path, char wanted, String working, String reason) {

@@ -5,12 +5,16 @@ import dev.klock.agent.library.sql.SqlTriple;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.LibraryHook;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
+import java.util.Set;
 
 /**
  * The preset {@code jdbc}: the SQL that a program gives to any driver, as {@code DB:} triples.
@@ -23,7 +27,6 @@ import java.util.Properties;
  */
 final class JdbcHook extends Hook {
     private static final String DB = "DB";
-    private static final String SQLITE = "jdbc:sqlite:";
     private static final String UNKNOWN = "jdbc:unknown";
 
     private static final int EXECUTE = 0;
@@ -33,9 +36,12 @@ final class JdbcHook extends Hook {
     private static final int CONNECT = 3;
     /** Drivers carry it out by SQL of their own, which is not the program's. */
     private static final int INSIDE = 4;
+    /** Changes the table behind a row, by SQL of the driver's own. */
+    private static final int ROW = 5;
 
     private static final String STRING = "java.lang.String";
-    /** Kind, type, and methods with the types of their parameters; S is java.lang.String. */
+    private static final String XID = "javax.transaction.xa.Xid";
+    /** Kind, type, and methods with the types of their parameters; S is java.lang.String, X is javax.transaction.xa.Xid. */
     private static final String[][] METHODS = {
         {"0", "java.sql.Statement", "execute(S)", "execute(S,int)", "execute(S,int[])", "execute(S,S[])", "executeQuery(S)", "executeUpdate(S)",
             "executeUpdate(S,int)", "executeUpdate(S,int[])", "executeUpdate(S,S[])", "executeLargeUpdate(S)", "executeLargeUpdate(S,int)",
@@ -45,17 +51,18 @@ final class JdbcHook extends Hook {
         {"2", "java.sql.PreparedStatement", "execute()", "executeQuery()", "executeUpdate()", "executeLargeUpdate()"},
         {"2", "java.sql.Statement", "executeBatch()", "executeLargeBatch()"},
         {"3", "java.sql.Driver", "connect(S,java.util.Properties)"},
-        {"3", "org.sqlite.JDBC", "createConnection(S,java.util.Properties)"},
         {"4", "java.sql.Connection", "getSchema()", "setSchema(S)", "getCatalog()", "setCatalog(S)", "setReadOnly(boolean)", "isValid(int)",
             "setAutoCommit(boolean)", "setTransactionIsolation(int)", "getTransactionIsolation()"},
         {"4", "java.sql.Statement", "getGeneratedKeys()"},
+        {"4", "javax.transaction.xa.XAResource", "start(X,int)", "end(X,int)", "prepare(X)", "commit(X,boolean)", "rollback(X)", "recover(int)", "forget(X)"},
         {"4", "java.sql.DatabaseMetaData", "getURL()", "getDatabaseProductVersion()", "getProcedures(S,S,S)", "getProcedureColumns(S,S,S,S)",
             "getTables(S,S,S,S[])", "getSchemas()", "getSchemas(S,S)", "getCatalogs()", "getTableTypes()", "getColumns(S,S,S,S)",
             "getColumnPrivileges(S,S,S,S)", "getTablePrivileges(S,S,S)", "getBestRowIdentifier(S,S,S,int,boolean)", "getVersionColumns(S,S,S)",
             "getPrimaryKeys(S,S,S)", "getImportedKeys(S,S,S)", "getExportedKeys(S,S,S)", "getCrossReference(S,S,S,S,S,S)", "getTypeInfo()",
             "getIndexInfo(S,S,S,boolean,boolean)", "getUDTs(S,S,S,int[])", "getSuperTypes(S,S,S)", "getSuperTables(S,S,S)",
             "getAttributes(S,S,S,S)", "getFunctions(S,S,S)", "getFunctionColumns(S,S,S,S)", "getPseudoColumns(S,S,S,S)",
-            "getClientInfoProperties()"}};
+            "getClientInfoProperties()"},
+        {"5", "java.sql.ResultSet", "insertRow()", "updateRow()", "deleteRow()"}};
 
     private final SqlReader reader = new SqlReader();
 
@@ -80,7 +87,7 @@ final class JdbcHook extends Hook {
             int comma = list.indexOf(',', from);
             int to = comma < 0 ? list.length() : comma;
             String type = list.substring(from, to);
-            types.add(type.startsWith("S") ? STRING.concat(type.substring(1)) : type);
+            types.add(type.startsWith("S") ? STRING.concat(type.substring(1)) : type.equals("X") ? XID : type);
             from = to + 1;
         }
         return types;
@@ -88,7 +95,7 @@ final class JdbcHook extends Hook {
 
     @Override
     boolean counts(HookedMethod site) {
-        return site.kind < CONNECT;
+        return site.kind != CONNECT && site.kind != INSIDE;
     }
 
     @Override
@@ -103,6 +110,9 @@ final class JdbcHook extends Hook {
                 break;
             case CONNECT:
                 connect((String) arguments[0], (Properties) arguments[1], calling);
+                break;
+            case ROW:
+                row((ResultSet) self, calling);
                 break;
             default:
                 break;
@@ -121,51 +131,88 @@ final class JdbcHook extends Hook {
             SqlTriple one = triples.get(i);
             if (one.table() == null) {
                 calling.access(one.predicate(), DB, whole);
-            } else {
-                calling.access(one.predicate(), DB, UserHook.bounded(one.table()), whole, now && one.makes());
+            } else if (!one.ifThere() || isThere(self, one.table())) {
+                // what has another one's name is not told from it
+                boolean makes = now && one.makes() && !isThere(self, one.table());
+                calling.access(one.predicate(), DB, UserHook.bounded(one.table()), whole, makes);
             }
         }
     }
 
-    /** H2 carries out SQL that stands in the URL; SQLite's native code opens the file that it names. */
+    /** Whether there is a table of that name, in whatever schema; true too if that cannot be told. */
+    private static boolean isThere(Object self, String table) {
+        try (ResultSet tables = connection(self).getMetaData().getTables(null, null, "%", null)) {
+            while (tables.next()) {
+                String name = SqlReader.canonical(null, true, tables.getString("TABLE_NAME"));
+                if (table.equals(name) || table.endsWith(".".concat(name))) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (SQLException | RuntimeException | LinkageError e) {
+            return true;
+        }
+    }
+
+    /** The tables are those that the columns say they are of; where one does not say, it may be any. */
+    private static void row(ResultSet rows, Calling calling) {
+        calling.goesOn();
+        String whole = whole(url(rows));
+        Set<String> tables = new LinkedHashSet<>();
+        try {
+            Connection connection = connection(rows);
+            String here = connection.getSchema() != null ? connection.getSchema() : connection.getCatalog();
+            ResultSetMetaData columns = rows.getMetaData();
+            for (int i = 1; i <= columns.getColumnCount(); i++) {
+                String table = columns.getTableName(i);
+                String schema = columns.getSchemaName(i);
+                String within = schema == null || schema.isEmpty() ? columns.getCatalogName(i) : schema;
+                tables.add(table == null || table.isEmpty() ? "" : SqlReader.canonical(within, within != null && within.equals(here), table));
+            }
+        } catch (SQLException | RuntimeException | LinkageError e) {
+            // an old driver, or closed
+            tables.add("");
+        }
+        for (String table : tables) {
+            if (table.isEmpty()) {
+                calling.access(Predicate.MUTATES, DB, whole);
+            } else {
+                calling.access(Predicate.MUTATES, DB, UserHook.bounded(table), whole, false);
+            }
+        }
+    }
+
+    /** H2 carries out SQL that stands in the URL, where a backslash may stand before any character, or among the properties. */
     private static void connect(String url, Properties properties, Calling calling) {
-        if (url == null) {
+        if (url == null || !url.startsWith("jdbc:h2:")) {
             return;
         }
-        if (url.startsWith("jdbc:h2:") && url.toUpperCase(Locale.ROOT).contains(";INIT=")) {
-            calling.access(Predicate.MUTATES, DB, whole(url));
-        }
-        if (url.startsWith(SQLITE)) {
-            String file = sqliteFile(url);
-            if (file != null) {
-                boolean reads = url.contains("mode=ro") || url.contains("immutable=1") || url.contains("open_mode=1")
-                        || properties != null && "1".equals(properties.getProperty("open_mode"));
-                calling.opens(file, !reads, file.concat("-journal"), file.concat("-wal"), file.concat("-shm"));
+        boolean initial = url.replace("\\", "").toUpperCase(Locale.ROOT).contains(";INIT=");
+        if (properties != null) {
+            for (Object key : properties.keySet()) {
+                initial |= key instanceof String && ((String) key).equalsIgnoreCase("INIT");
             }
         }
-    }
-
-    /** The file that a URL of SQLite names; null if it is in memory, or a resource that the driver unpacks itself. */
-    static String sqliteFile(String url) {
-        int question = url.indexOf('?');
-        String file = url.substring(SQLITE.length(), question < 0 ? url.length() : question);
-        boolean memory = url.indexOf("mode=memory") > 0;
-        if (file.startsWith("file:")) {
-            file = file.startsWith("file:///") ? file.substring("file://".length()) : file.substring("file:".length());
+        if (initial) {
+            calling.access(Predicate.MUTATES, DB, whole(url));
         }
-        return memory || file.isEmpty() || file.equals(":memory:") || file.startsWith(":resource:") ? null : file;
     }
 
     /** Where the connection leads; the driver's code runs here. */
     private static String url(Object self) {
         try {
-            Connection connection = self instanceof Statement ? ((Statement) self).getConnection() : (Connection) self;
+            Connection connection = connection(self);
             String url = connection == null ? null : connection.getMetaData().getURL();
             return url == null ? UNKNOWN : url;
         } catch (SQLException | RuntimeException e) {
             // closed: the driver will say so
             return UNKNOWN;
         }
+    }
+
+    private static Connection connection(Object self) throws SQLException {
+        Object from = self instanceof ResultSet ? ((ResultSet) self).getStatement() : self;
+        return from instanceof Statement ? ((Statement) from).getConnection() : (Connection) from;
     }
 
     /** What of a URL names the database. */

@@ -27,16 +27,23 @@ public final class LibraryHooks {
      */
     public static LibraryHooks install(Instrumentation instrumentation, Manifest manifest, Observer observer, Losses losses)
             throws UsageException, ReflectiveOperationException, java.io.IOException {
+        requireMatchable(manifest);
         Bridge.defineCalls();
         List<HookedMethod> sites = new ArrayList<>();
         List<LibraryHook> declared = manifest.hooks();
-        Hook[] hooks = new Hook[declared.size()];
-        for (int i = 0; i < hooks.length; i++) {
+        List<Hook> made = new ArrayList<>();
+        for (int i = 0; i < declared.size(); i++) {
             LibraryHook one = declared.get(i);
-            requireMatchable(manifest.file(), one);
-            Hook hook = one.preset() != null ? new JdbcHook(one, i) : new UserHook(one, i);
-            hook.addTo(sites);
-            hooks[i] = hook;
+            if (one.preset() == null) {
+                made.add(new UserHook(one, made.size()));
+            } else {
+                made.add(new JdbcHook(one, made.size()));
+                made.add(new SqliteHook(one, made.size()));
+            }
+        }
+        Hook[] hooks = made.toArray(new Hook[0]);
+        for (int i = 0; i < hooks.length; i++) {
+            hooks[i].addTo(sites);
         }
         HookedMethod[] all = sites.toArray(new HookedMethod[0]);
         Bridge.connectCalls(new CallJudge(observer, all, hooks.length));
@@ -56,7 +63,17 @@ public final class LibraryHooks {
         return unused;
     }
 
-    /** Classes of the JDK are not woven here: of its types only those are of use that a library can extend. */
+    /**
+     * Classes of the JDK are not woven here: of its types only those are of use that a library can extend.
+     *
+     * @throws UsageException a hook names another one
+     */
+    public static void requireMatchable(Manifest manifest) throws UsageException {
+        for (LibraryHook hook : manifest.hooks()) {
+            requireMatchable(manifest.file(), hook);
+        }
+    }
+
     private static void requireMatchable(String file, LibraryHook hook) throws UsageException {
         String type = hook.type();
         if (type == null || !type.startsWith("java.") && !type.startsWith("javax.") && !type.startsWith("jdk.") && !type.startsWith("sun.")) {

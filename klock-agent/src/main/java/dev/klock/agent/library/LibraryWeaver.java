@@ -23,6 +23,7 @@ import net.bytebuddy.dynamic.TypeResolutionStrategy;
 import net.bytebuddy.dynamic.scaffold.MethodGraph;
 import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.matcher.ElementMatcher;
+import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.pool.TypePool;
 
 /**
@@ -39,7 +40,7 @@ import net.bytebuddy.pool.TypePool;
 final class LibraryWeaver implements ClassFileTransformer {
     private static final ClassLoader PLATFORM = ClassLoader.getPlatformClassLoader();
     private static final ClassLoader OURS = LibraryWeaver.class.getClassLoader();
-    private static final String ENTRY = "dev/klock/boot/";
+    private static final String ENTRY = "dev.klock.boot.";
     /** The property that keeps Byte Buddy from {@code sun.misc.Unsafe}; else release 25 prints warnings. */
     private static final String SAFE = "net.bytebuddy.safe";
 
@@ -111,11 +112,16 @@ final class LibraryWeaver implements ClassFileTransformer {
 
     @Override
     public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
-        if (name == null || !isOfALibrary(loader) || name.startsWith(ENTRY)) {
+        if (!isOfALibrary(loader)) {
             return null;
         }
-        String className = name.replace('/', '.');
+        String className = name;
         try {
+            // one may define a class without saying its name
+            className = (name == null ? new ClassReader(bytes).getClassName() : name).replace('/', '.');
+            if (className.startsWith(ENTRY)) {
+                return null;
+            }
             boolean named = false;
             for (int i = 0; i < sites.length; i++) {
                 if (sites[i].type.equals(className)) {

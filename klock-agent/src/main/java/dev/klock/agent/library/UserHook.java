@@ -36,7 +36,8 @@ final class UserHook extends Hook {
             String text = argument instanceof Class ? ((Class<?>) argument).getName()
                     : argument instanceof Enum ? ((Enum<?>) argument).name() : String.valueOf(argument);
             return text == null ? "null" : text;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // some throw what is checked, or never end
             return argument.getClass().getName();
         }
     }

@@ -1,9 +1,12 @@
 package dev.klock.agent.observe;
 
 import java.lang.module.ResolvedModule;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
 import java.net.URI;
 import java.util.Iterator;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -13,7 +16,9 @@ import java.util.stream.Stream;
  * <p>Classes count by module, not by name (C10): a program's class in a package called {@code jdk.internal.loader} is not the JDK's.
  */
 final class Causes {
-    private static final int FRAMES = 64;
+    private static final int FRAMES = 96;
+    private static final Set<StackWalker.Option> OPTIONS =
+            Set.of(StackWalker.Option.RETAIN_CLASS_REFERENCE, StackWalker.Option.SHOW_HIDDEN_FRAMES);
 
     /** The JDK's methods that replace a file by removing it first (C34): module, class, method. Reviewed on 17 and 25. */
     private static final String[][] REPLACE_IDIOMS = {
@@ -86,8 +91,9 @@ final class Causes {
             this.most = most;
         }
 
+        /** Hidden frames are looked at, too: what a lambda or a method handle leads to is done by whoever made it. */
         boolean walk() {
-            return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk(this);
+            return StackWalker.getInstance(OPTIONS).walk(this);
         }
 
         @Override
@@ -95,7 +101,8 @@ final class Causes {
             Iterator<StackWalker.StackFrame> i = frames.iterator();
             for (int n = 0; n < most && i.hasNext(); n++) {
                 StackWalker.StackFrame frame = i.next();
-                int answer = look(frame, frame.getDeclaringClass());
+                Class<?> c = frame.getDeclaringClass();
+                int answer = isReflection(c) ? ON : look(frame, c);
                 if (answer != ON) {
                     return answer == YES;
                 }
@@ -105,6 +112,11 @@ final class Causes {
 
         /** {@link #ON}, {@link #YES} or {@link #NO}. */
         abstract int look(StackWalker.StackFrame frame, Class<?> c);
+
+        /** Who calls by reflection stands behind these. */
+        private static boolean isReflection(Class<?> c) {
+            return isBase(c) && (c == Method.class || c == Constructor.class || c.getPackageName().equals("jdk.internal.reflect"));
+        }
 
         static boolean isOwn(Class<?> c) {
             return c.getClassLoader() == Causes.class.getClassLoader();
@@ -205,14 +217,14 @@ final class Causes {
 
     private static final class DefinerSearch extends Search {
         DefinerSearch() {
-            super(true);
+            super(false, Integer.MAX_VALUE);
         }
 
         @Override
         int look(StackWalker.StackFrame frame, Class<?> c) {
             // up to the one who calls Lookup.defineClass, from wherever it is called by reflection or handles
-            if (isOwn(c) || c.getName().equals("sun.nio.fs.KlockBridge") || c.getPackageName().equals("java.lang.invoke")
-                    || c.getPackageName().equals("java.lang.reflect") || c.getPackageName().equals("jdk.internal.reflect")) {
+            if (isOwn(c) || isBase(c) && (c.getName().equals("sun.nio.fs.KlockBridge") || c.getPackageName().equals("java.lang.invoke")
+                    || c.getPackageName().equals("java.lang.reflect"))) {
                 return ON;
             }
             return answer(c.getModule().isNamed() && LinkSearch.isOfTheJdk(c.getModule()));

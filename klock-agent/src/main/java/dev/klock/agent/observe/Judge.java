@@ -8,7 +8,6 @@ import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
-import dev.klock.manifest.Cover;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Scope;
 import java.io.FileNotFoundException;
@@ -90,9 +89,6 @@ final class Judge {
 
     static final String NATIVE = "NATIVE";
 
-    /** Length of a date and time as the flight recorder writes it, with the line behind it. */
-    private static final int STAMP_LENGTH = 20;
-
     private final HostFiles files;
     private final Resolver resolver;
     private final Targets targets;
@@ -103,6 +99,7 @@ final class Judge {
     private final PreImages images;
     private final Verdicts verdicts;
     private final Trail trail;
+    private final Recorder recorder;
     /** The session has changed where a link leads, or moved a directory with whatever links are in it; never false again. */
     private volatile boolean led;
     private final Mutations mutations = new Mutations();
@@ -121,6 +118,7 @@ final class Judge {
         this.images = images;
         this.verdicts = verdicts;
         this.trail = trail;
+        this.recorder = new Recorder(targets.baseline().temporary());
     }
 
     /** See {@link Mutations#moves}. */
@@ -211,8 +209,7 @@ final class Judge {
             }
             return;
         }
-        if (isRecorderFile(target) && Causes.isFlightRecorder()) {
-            target.allowCause(Cover.ALL);
+        if (recorder.isItsOwn(op, target)) {
             if (target.counted(predicate)) {
                 trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
             }
@@ -240,39 +237,6 @@ final class Judge {
         }
         byte[] working = files.workingDirectory();
         return (working == null ? "/.." : Names.real(working)).concat("/").concat(real);
-    }
-
-    /**
-     * Whether it is the directory in which the flight recorder keeps what it has recorded, or lies in it: year to second and process id,
-     * {@code 2025_06_30_23_59_59_4711}. What a recording is dumped to is the program's to choose and to declare.
-     */
-    private static boolean isRecorderFile(Target target) {
-        if (!target.scheme().equals("FILE")) {
-            return false;
-        }
-        String real = target.real();
-        for (int from = 1; from > 0; from = real.indexOf('/', from) + 1) {
-            int slash = real.indexOf('/', from);
-            if (isStamp(real, from, slash < 0 ? real.length() : slash)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Whether these characters are year_month_day_hour_minute_second_process. */
-    private static boolean isStamp(String text, int from, int to) {
-        if (to - from <= STAMP_LENGTH) {
-            return false;
-        }
-        for (int i = 0; i < to - from; i++) {
-            char c = text.charAt(from + i);
-            boolean line = i < STAMP_LENGTH && i >= 4 && (i - 4) % 3 == 0;
-            if (line ? c != '_' : c < '0' || c > '9') {
-                return false;
-            }
-        }
-        return true;
     }
 
     /**

@@ -7,7 +7,6 @@ import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
-import java.util.StringTokenizer;
 
 /**
  * Judges ways round the JDK: native libraries, code that is linked without JNI, agents that come after klock, other JVMs that are told
@@ -37,12 +36,16 @@ final class NativeCode {
         "VM.class_hierarchy", "VM.classes", "VM.classloader_stats", "VM.classloaders", "VM.command_line", "VM.dynlibs", "VM.events",
         "VM.flags", "VM.info", "VM.metaspace", "VM.native_memory", "VM.print_touched_methods", "VM.stringtable", "VM.symboltable",
         "VM.system_properties", "VM.systemdictionary", "VM.uptime", "VM.version"};
-    /** Those that write or read only a file they are given the name of, or go on in Java code, where hooks see them. */
-    private static final String[] NAMING = {"GC.heap_dump", "Compiler.directives_add", "Compiler.perfmap", "JFR.start", "JFR.dump",
-        "JFR.stop", "JFR.configure", "ManagementAgent.start", "ManagementAgent.start_local", "System.dump_map", "Thread.dump_to_file",
-        "VM.log", "VM.set_flag"};
-    /** Words of such commands' arguments that name no file. */
-    private static final String[] KEYS = {"filename", "output", "path", "repositorypath", "-F", "HeapDumpPath", "dumppath", "file"};
+    /** Those that go on in Java code, where hooks see what they do. */
+    private static final String[] IN_JAVA = {"JFR.start", "JFR.dump", "JFR.stop", "JFR.configure", "ManagementAgent.start", "ManagementAgent.start_local"};
+    private static final String SET_FLAG = "VM.set_flag";
+    private static final String LOG = "VM.log";
+    private static final String ADD_DIRECTIVES = "Compiler.directives_add";
+    private static final String PERFMAP = "Compiler.perfmap";
+    /** Those that write or read only a file they are given the name of: the options by which they are, and those that name none. */
+    private static final String[][] NAMING = {
+        {"GC.heap_dump", "", "-all -gz -parallel -overwrite"}, {ADD_DIRECTIVES, "", "-r"}, {PERFMAP, "", ""}, {"System.dump_map", "-F", "-H"},
+        {"Thread.dump_to_file", "", "-overwrite -format"}, {LOG, "output", "output_options what decorators disable list rotate"}};
 
     private final HostFiles files;
     private final Resolver resolver;
@@ -68,7 +71,7 @@ final class NativeCode {
             judge.access(work, op, ffm, CONSUMES, name, null);
             return;
         }
-        Resolved found = resolver.resolve(name, true);
+        Resolved found = resolver.resolve(CommandWords.beforeZero(name), true);
         if (found.path() == null) {
             return;
         }
@@ -109,59 +112,98 @@ final class NativeCode {
 
     /** A frame has been pushed for it: what it writes is imaged before. */
     void command(Work work, Frame f, String command) {
-        StringTokenizer words = new StringTokenizer(command, " ,\t\n");
-        String name = words.hasMoreTokens() ? words.nextToken() : "";
+        CommandWords words = new CommandWords(command);
+        String name = words.name();
+        if (words.hasMoreLines()) {
+            judge.opaque(work, f, name);
+        }
         if (isOneOf(TELLING, name)) {
+            return;
+        }
+        if (isOneOf(IN_JAVA, name)) {
+            while (words.next()) {
+                // where the VM itself writes a recording if it crashes
+                if (words.key().equals("dumppath")) {
+                    write(work, f, words.value());
+                }
+            }
             return;
         }
         if (name.equals("JVMTI.agent_load")) {
             agent(work, Op.LOAD_AGENT.code());
             return;
         }
-        if (!isOneOf(NAMING, name)) {
+        if (name.equals(SET_FLAG)) {
+            flag(work, f, words.next() ? words.key() : "", words.next() ? words.key() : "");
+            return;
+        }
+        String[] options = naming(name);
+        if (options == null) {
             judge.opaque(work, f, name);
             return;
         }
-        boolean flag = name.equals("VM.set_flag");
-        boolean pathIsNext = false;
-        while (words.hasMoreTokens()) {
-            String word = words.nextToken();
-            int equals = word.indexOf('=');
-            String key = equals < 0 ? "" : word.substring(0, equals);
-            String file = equals < 0 ? word : word.substring(equals + 1);
-            if (flag) {
-                String plain = unquoted(word);
-                if (pathIsNext) {
-                    write(work, f, plain);
-                    writesLater(work, plain);
-                    pathIsNext = false;
-                } else if (plain.equals("HeapDumpPath")) {
-                    pathIsNext = true;
-                } else if (plain.startsWith("HeapDump")) {
-                    writesLater(work, plain);
+        boolean named = false;
+        while (words.next()) {
+            if (isAmong(options[2], words.key())) {
+                continue;
+            }
+            // to the VM, what it does not know as an option is the name itself, whatever stands behind it
+            String file = isAmong(options[1], words.key()) ? words.value() : words.key();
+            named = true;
+            if (name.equals(LOG)) {
+                log(work, f, file);
+            } else if (name.equals(ADD_DIRECTIVES)) {
+                Resolved found = resolver.resolve(Names.ofText(file), true);
+                if (found.path() != null) {
+                    judge.access(work, Op.OPEN_READ.code(), targets.file(found.path()), CONSUMES, file, null);
                 }
-                continue;
-            }
-            boolean names = equals < 0 ? !word.startsWith("-") && !name.equals("VM.log") && !name.startsWith("ManagementAgent")
-                    : isOneOf(KEYS, key);
-            if (!names) {
-                continue;
-            }
-            if (file.startsWith("file=")) {
-                file = file.substring(5);
-            }
-            file = unquoted(file);
-            if (!file.equals("stdout") && !file.equals("stderr") && !file.startsWith("#") && !file.isEmpty()) {
+            } else {
                 write(work, f, file);
-                if (name.equals("VM.log")) {
-                    // it goes on writing, and opens the next file by name, for as long as the JVM runs
-                    writesLater(work, file);
+                String expanded = file.replace("%p", String.valueOf(ProcessHandle.current().pid())).replace("%%", "%");
+                if (!expanded.equals(file)) {
+                    write(work, f, expanded);
                 }
             }
         }
-        if (name.equals("Compiler.perfmap") && command.trim().equals(name)) {
+        if (name.equals(PERFMAP) && !named) {
             write(work, f, "/tmp/perf-" + ProcessHandle.current().pid() + ".map");
         }
+    }
+
+    private void flag(Work work, Frame f, String flag, String value) {
+        if (flag.equals("HeapDumpPath")) {
+            write(work, f, value);
+            writesLater(work, value);
+        } else if (flag.startsWith("HeapDump")) {
+            writesLater(work, flag);
+        }
+    }
+
+    /** An output of the VM's log: {@code stdout}, {@code #1}, {@code file=NAME} or a name, of which what stands in quotes counts. */
+    private void log(Work work, Frame f, String output) {
+        int from = output.indexOf('"') + 1;
+        int to = output.indexOf('"', from);
+        boolean quoted = from > 0 && to > 0;
+        String file = quoted ? output.substring(from, to) : output.startsWith("file=") ? output.substring("file=".length()) : output;
+        if (quoted || !output.isEmpty() && !output.equals("stdout") && !output.equals("stderr") && !output.startsWith("#")) {
+            write(work, f, file);
+            // it goes on writing, and opens the next file by name, for as long as the JVM runs
+            writesLater(work, file);
+        }
+    }
+
+    private static String[] naming(String command) {
+        for (int i = 0; i < NAMING.length; i++) {
+            if (NAMING[i][0].equals(command)) {
+                return NAMING[i];
+            }
+        }
+        return null;
+    }
+
+    /** {@code words} are separated by blanks. */
+    private static boolean isAmong(String words, String word) {
+        return !word.isEmpty() && word.indexOf(' ') < 0 && (" " + words + " ").contains(" " + word + " ");
     }
 
     private void writesLater(Work work, String requested) {
@@ -178,12 +220,6 @@ final class NativeCode {
                 throw new IllegalStateException("what the name leads to has changed meanwhile");
             }
         }
-    }
-
-    private static String unquoted(String word) {
-        char first = word.isEmpty() ? 0 : word.charAt(0);
-        boolean quoted = word.length() > 1 && (first == '"' || first == '\'') && word.charAt(word.length() - 1) == first;
-        return quoted ? word.substring(1, word.length() - 1) : word;
     }
 
     private static boolean isOneOf(String[] words, String word) {

@@ -1084,7 +1084,7 @@ public final class Observer implements Hooks {
         }
         // what has been resolved against a descriptor is compared with what was opened, as if it had gone through a link
         work.linked = true;
-        Resolved directory = resolver.descriptor(dirFd);
+        Resolved directory = resolver.directory(dirFd);
         if (directory == null) {
             throw unseen(dirFd);
         }

@@ -30,6 +30,8 @@ public final class Resolver {
     static final int MAX_NAME = 4096;
     /** Directories remembered; a power of two. */
     private static final int DIRECTORIES = 1024;
+    /** What links under {@code /proc} put behind the name of what was removed. */
+    private static final String DELETED = " (deleted)";
     private static final int S_IFMT = 0170000;
     private static final int S_IFLNK = 0120000;
     private static final int S_IFDIR = 0040000;
@@ -58,8 +60,18 @@ public final class Resolver {
         if (!name.isEmpty() && name.charAt(0) == '/') {
             return resolve(name, "/", follow);
         }
+        String working = workingDirectory();
+        return working == null ? Resolved.UNREACHABLE : resolve(name, working, follow);
+    }
+
+    /** The working directory, or what it was called when it was removed: names may lead out of it still. */
+    private String workingDirectory() {
         byte[] directory = files.workingDirectory();
-        return directory == null ? Resolved.UNREACHABLE : resolve(name, Names.real(directory), follow);
+        if (directory != null) {
+            return Names.real(directory);
+        }
+        byte[] shown = files.readLink(Names.bytes("/proc/self/cwd"));
+        return shown == null ? null : removed(Names.real(shown));
     }
 
     /**
@@ -103,11 +115,10 @@ public final class Resolver {
         }
         String base = "/";
         if (name.charAt(0) != '/') {
-            byte[] directory = files.workingDirectory();
-            if (directory == null) {
+            base = workingDirectory();
+            if (base == null) {
                 return Resolved.UNREACHABLE;
             }
-            base = Names.real(directory);
         }
         return new Walk(base, true, 0).run(name, follow || name.endsWith("/"));
     }
@@ -158,6 +169,29 @@ public final class Resolver {
         return text == null ? null : shown(Names.real(text));
     }
 
+    /**
+     * The directory behind the open descriptor {@code fd}, for names to start from: a removed one by what it was called, since {@code ..}
+     * leads out of it still. No path if it is no directory; null if it cannot be seen.
+     */
+    public Resolved directory(int fd) {
+        byte[] text = files.readLink(Names.bytes("/proc/self/fd/".concat(Integer.toString(fd))));
+        if (text == null) {
+            return null;
+        }
+        Resolved object = shown(Names.real(text));
+        String removed = object.path() == null ? removed(Names.real(text)) : null;
+        return removed == null ? object : Resolved.file(removed, false);
+    }
+
+    /**
+     * What a removed directory was called, from what a link to it shows; null if that is not of a directory that was removed. The directories
+     * above are shown by what they are called now, removed or not, and nothing is left below those that are.
+     */
+    private static String removed(String shown) {
+        boolean removed = shown.startsWith("/") && shown.endsWith(DELETED);
+        return removed ? shown.substring(0, shown.length() - DELETED.length()) : null;
+    }
+
     private static boolean isDots(String name, int from, int to) {
         int length = to - from;
         return length == 1 && name.charAt(from) == '.' || length == 2 && name.charAt(from) == '.' && name.charAt(from + 1) == '.';
@@ -179,7 +213,7 @@ public final class Resolver {
             return Resolved.notAFile();
         }
         // a file whose name truly ends so is still there under it
-        if (text.endsWith(" (deleted)") && files.mode(Names.bytes(text)) == 0) {
+        if (text.endsWith(DELETED) && files.mode(Names.bytes(text)) == 0) {
             return Resolved.notAFile();
         }
         if (text.startsWith("/dev/pts/") || text.startsWith("/dev/tty") || text.equals("/dev/console")) {
@@ -267,11 +301,11 @@ public final class Resolver {
                 if (missing) {
                     continue;
                 }
-                byte[] name = Names.bytes(real.toString());
-                int mode = files.mode(name);
+                byte[] here = Names.bytes(real.toString());
+                int mode = files.mode(here);
                 // lstat of what is there costs half of a readlink that fails
                 missing = mode == 0;
-                byte[] link = (mode & S_IFMT) == S_IFLNK ? files.readLink(name) : null;
+                byte[] link = (mode & S_IFMT) == S_IFLNK ? files.readLink(here) : null;
                 if (link == null) {
                     continue;
                 }
@@ -286,12 +320,13 @@ public final class Resolver {
                             continue;
                         }
                         Resolved object = shown(text);
-                        if (object.path() == null) {
+                        String name = object.path() == null ? removed(text) : text;
+                        if (object.path() == null && (last || name == null)) {
                             return last ? object : Resolved.UNREACHABLE;
                         }
                         real.setLength(0);
-                        if (!text.equals("/")) {
-                            real.append(text);
+                        if (!name.equals("/")) {
+                            real.append(name);
                         }
                         continue;
                     }

@@ -13,12 +13,4 @@ class JdbcHookTest {
     void url_ofAConnection_namesTheDatabaseWithoutSecrets(String url, String whole) {
         assertThat(JdbcHook.whole(url)).isEqualTo(whole);
     }
-
-    @ParameterizedTest
-    @CsvSource({"jdbc:sqlite:shop.db,shop.db", "jdbc:sqlite:/data/shop.db?journal_mode=WAL,/data/shop.db", "jdbc:sqlite:file:shop.db?mode=ro,shop.db",
-        "jdbc:sqlite:file:///data/shop.db,/data/shop.db", "jdbc:sqlite:,", "jdbc:sqlite::memory:,", "jdbc:sqlite:file::memory:?cache=shared,",
-        "jdbc:sqlite:file:x?mode=memory,", "jdbc:sqlite::resource:a.db,"})
-    void url_ofSqlite_namesAFile(String url, String file) {
-        assertThat(JdbcHook.sqliteFile(url)).isEqualTo(file);
-    }
 }

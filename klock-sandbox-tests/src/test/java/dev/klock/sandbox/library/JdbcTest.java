@@ -136,6 +136,21 @@ class JdbcTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-3")
+    void h2_rowChangedThroughAResultSet_isAChangeOfItsTable(Jdk jdk) {
+        String[] steps = {"update CREATE TABLE orders (id INT PRIMARY KEY)", "update INSERT INTO orders VALUES (1), (2)", "execute CREATE SCHEMA shop",
+            "update CREATE TABLE shop.orders (id INT PRIMARY KEY) AS SELECT 1", "try row insert SELECT id FROM orders",
+            "try row update SELECT id FROM orders o", "try row delete SELECT id FROM shop.orders", "try query SELECT id FROM orders", "try query SELECT id FROM shop.orders"};
+        Outcome bare = h2(jdk, steps).run();
+        assertThat(bare.out()).as("the driver does it").contains("changed: insert", "changed: update", "changed: delete");
+        Outcome outcome = watched(jdk, "mode=block", manifest("MUTATES DB:orders", "PROVIDES DB:orders", "PROVIDES DB:shop", "PROVIDES DB:shop.orders") + "deny:\n  - MUTATES DB:shop.orders\n",
+                steps);
+        assertThat(outcome.out()).as(outcome.toString()).contains("changed: insert", "changed: update").doesNotContain("changed: delete");
+        assertThat(hooked(outcome)).contains("deny MUTATES DB:shop.orders");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     void h2_initialSqlInTheUrl_isOpaque(Jdk jdk) {
         Outcome outcome = Child.on(jdk).in(directory).main(Jdbc.class, H2 + ";INIT=CREATE TABLE t(id int)").with(org.h2.Driver.class).klock("").manifest(manifest()).run();
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
@@ -151,6 +166,10 @@ class JdbcTest {
     }
 
     private Child sqlite(Jdk jdk, String... steps) throws IOException {
+        return sqliteAt("jdbc:sqlite:" + directory.resolve("data/shop.db"), jdk, steps);
+    }
+
+    private Child sqliteAt(String url, Jdk jdk, String... steps) throws IOException {
         Path library = directory.resolve("lib/libsqlitejdbc.so");
         if (!Files.exists(library)) {
             Files.createDirectories(library.getParent());
@@ -161,7 +180,7 @@ class JdbcTest {
             }
         }
         String[] all = new String[steps.length + 1];
-        all[0] = "jdbc:sqlite:" + directory.resolve("data/shop.db");
+        all[0] = url;
         System.arraycopy(steps, 0, all, 1, steps.length);
         return Child.on(jdk).in(directory).main(Jdbc.class, all).with(org.sqlite.JDBC.class)
                 .jvm("-Dorg.sqlite.lib.path=" + library.getParent(), "-Dorg.sqlite.lib.name=libsqlitejdbc.so", "-Dorg.sqlite.tmpdir=" + directory.resolve("tmp"));
@@ -239,5 +258,48 @@ class JdbcTest {
         assertThat(file.log().triples("deny")).as("of both").containsExactlyInAnyOrder("CONSUMES NATIVE:" + directory + "/lib/libsqlitejdbc.so",
                 "PROVIDES FILE:" + directory + "/data/shop.db");
         assertThat(directory.resolve("data/shop.db")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void sqlite_nameThatLooksOtherwise_isJudgedAsSqliteReadsIt(Jdk jdk) throws IOException {
+        for (String name : new String[] {"mode=ro.db", "a.db?mode=ro", "file:" + directory + "/%6futside.db?x=mode=ro"}) {
+            for (String prefix : new String[] {"jdbc:sqlite:", "JDBC:SQLITE:"}) {
+                Outcome outcome = sqliteAt(prefix + name, jdk, "update CREATE TABLE orders (id INT)").klock("").manifest(manifest(sqliteLines("PROVIDES DB:orders"))).run();
+                assertThat(outcome.exit()).as("%s: %s", name, outcome).isEqualTo(108);
+                assertThat(outcome.log().triples("deny")).as(name).anyMatch(one -> one.startsWith("PROVIDES FILE:"));
+            }
+        }
+        assertThat(directory).isDirectoryNotContaining("glob:**.db*").isDirectoryNotContaining("glob:**outside*");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void sqlite_fileThatSqlNames_isJudged(Jdk jdk) throws IOException {
+        Files.createDirectories(directory.resolve("other"));
+        String other = directory + "/other/";
+        for (String step : new String[] {"execute ATTACH '" + other + "a' AS a", "update SELECT 1; ATTACH 'file:" + other + "%61' AS a", "prepare ATTACH '" + other + "a' AS a",
+            "batch VACUUM INTO '" + other + "a'", "execute backup to " + other + "a", "update VACUUM main INTO '" + other + "a'"}) {
+            Outcome outcome = sqlite(jdk, "update CREATE TABLE IF NOT EXISTS t (id INT)", step).klock("").manifest(manifest(sqliteLines("MUTATES DB:jdbc:sqlite:" + directory + "/data/shop.db",
+                    "PROVIDES DB:jdbc:sqlite:" + directory + "/data/shop.db"))).run();
+            assertThat(outcome.exit()).as("%s: %s", step, outcome).isEqualTo(108);
+            assertThat(outcome.log().triples("deny")).as(step).contains("PROVIDES FILE:" + other + "a");
+        }
+        assertThat(directory.resolve("other")).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void sqlite_fileOrLibraryThatSqlDoesNotTell_needsALineOfItsOwn(Jdk jdk) throws IOException {
+        String[] lines = sqliteLines("MUTATES DB:jdbc:sqlite:" + directory + "/data/shop.db", "PROVIDES DB:jdbc:sqlite:" + directory + "/data/shop.db");
+        String[] steps = {"try execute ATTACH '" + directory + "/data/' || 'b.db' AS b", "try query SELECT load_extension('" + directory + "/lib/none')"};
+        Outcome outcome = sqlite(jdk, steps).klock("mode=block").manifest(manifest(lines)).run();
+        assertThat(outcome.log().triples("deny")).as(outcome.toString()).containsExactly("CONSUMES NATIVE:sqlite", "CONSUMES NATIVE:sqlite");
+        assertThat(directory.resolve("data/b.db")).doesNotExist();
+        List<String> more = new ArrayList<>(List.of(lines));
+        more.add("{predicate: CONSUMES, resource: 'NATIVE:sqlite', effects: []}");
+        Outcome declared = sqlite(jdk, steps).klock("mode=block").manifest(manifest(more.toArray(new String[0]))).run();
+        assertThat(declared.log().triples("deny")).as(declared.toString()).isEmpty();
+        assertThat(declared.out()).contains("executed", "caught org.sqlite.SQLiteException");
     }
 }

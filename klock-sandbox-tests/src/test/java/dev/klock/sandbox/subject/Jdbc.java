@@ -14,6 +14,7 @@ import java.sql.Statement;
  * <pre>
  *  update SQL     execute SQL     query SQL (prints)     batch SQL     prepared SQL (with 1 for each ?)     call SQL
  *  prepare SQL, again (executes it)     tables (asks the metadata)     schema     write FILE     try STEP
+ *  row insert|update|delete SQL (changes the first row of what it asks for)
  * </pre>
  */
 public final class Jdbc {
@@ -56,6 +57,7 @@ public final class Jdbc {
                 case "prepare" -> prepared = connection.prepareStatement(rest);
                 case "again" -> System.out.println("again " + execute(prepared));
                 case "call" -> System.out.println("called " + connection.prepareCall(rest).execute());
+                case "row" -> row(rest.substring(0, rest.indexOf(' ')), rest.substring(rest.indexOf(' ') + 1));
                 case "tables" -> tables();
                 case "schema" -> System.out.println("schema " + connection.getSchema());
                 case "write" -> java.nio.file.Files.writeString(java.nio.file.Path.of(rest), "changed\n");
@@ -82,6 +84,25 @@ public final class Jdbc {
         while (rows.next()) {
             System.out.println("row " + rows.getString(1));
         }
+    }
+
+    private void row(String change, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement(ResultSet.TYPE_SCROLL_SENSITIVE, ResultSet.CONCUR_UPDATABLE); ResultSet rows = statement.executeQuery(sql)) {
+            rows.next();
+            switch (change) {
+                case "delete" -> rows.deleteRow();
+                case "update" -> {
+                    rows.updateInt(1, 7);
+                    rows.updateRow();
+                }
+                default -> {
+                    rows.moveToInsertRow();
+                    rows.updateInt(1, 8);
+                    rows.insertRow();
+                }
+            }
+        }
+        System.out.println("row changed: " + change);
     }
 
     private void tables() throws SQLException {

@@ -43,7 +43,7 @@ class SuitesTest {
     void suite_underKlock_hasTheSameOutcomes(Suite suite, Jdk jdk) throws IOException {
         Run bare = run(suite, jdk, "bare", null);
         assertThat(bare.outcome().exit()).as(bare.outcome().toString()).isZero();
-        assertThat(bare.tests()).as("enough to tell").hasSizeGreaterThanOrEqualTo(FEWEST);
+        assertThat(bare.tests()).as("enough to tell: %s", bare.outcome()).hasSizeGreaterThanOrEqualTo(FEWEST);
         StringBuilder told = new StringBuilder(suite + " on " + jdk + ": " + bare.tests().size() + " tests, " + bare.outcome().took().toSeconds() + " s");
         List<String> differences = new ArrayList<>();
         for (String mode : List.of("permissive", "strict")) {

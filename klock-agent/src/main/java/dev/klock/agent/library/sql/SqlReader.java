@@ -52,16 +52,15 @@ public final class SqlReader {
 
     /** What executing {@code sql} does; {@code url} is the connection's, for what only one database does. */
     public List<SqlTriple> read(String sql, String url) {
-        boolean mysql = url.startsWith("jdbc:mysql:") || url.startsWith("jdbc:mariadb:");
-        boolean brackets = url.startsWith("jdbc:sqlserver:") || url.startsWith("jdbc:jtds:");
-        String key = (mysql ? "m" : brackets ? "b" : "s").concat(sql);
+        Dialect dialect = Dialect.of(url);
+        String key = dialect.name().concat(sql);
         synchronized (kept) {
             List<SqlTriple> known = kept.get(key);
             if (known != null) {
                 return known;
             }
         }
-        List<SqlTriple> triples = read(sql, mysql, brackets);
+        List<SqlTriple> triples = read(sql, dialect);
         if (sql.length() <= KEPT_LENGTH) {
             synchronized (kept) {
                 kept.put(key, triples);
@@ -70,8 +69,8 @@ public final class SqlReader {
         return triples;
     }
 
-    private static List<SqlTriple> read(String sql, boolean mysql, boolean brackets) {
-        if (sql.length() > MAX_LENGTH || Lexis.depth(sql) > MAX_DEPTH || Lexis.isAmbiguous(sql, mysql)) {
+    private static List<SqlTriple> read(String sql, Dialect dialect) {
+        if (sql.length() > MAX_LENGTH || Lexis.depth(sql) > MAX_DEPTH || Lexis.isAmbiguous(sql, dialect == Dialect.MYSQL)) {
             return OPAQUE;
         }
         if (sql.isBlank() || TRANSACTION.matcher(sql).matches()) {
@@ -82,10 +81,10 @@ public final class SqlReader {
         }
         try {
             Collection<SqlTriple> all = new ArrayList<>();
-            Statements statements = parse(usual(sql), brackets);
+            Statements statements = parse(usual(sql), dialect == Dialect.SQL_SERVER);
             int selects = 0;
             for (int i = 0; i < statements.size(); i++) {
-                StatementReader reader = new StatementReader();
+                StatementReader reader = new StatementReader(dialect);
                 reader.read(statements.get(i));
                 all.addAll(reader.triples());
                 selects += reader.selects();
@@ -126,6 +125,11 @@ public final class SqlReader {
     private static CCJSqlParser parser(String sql, boolean complex, boolean brackets) {
         return new CCJSqlParser(new StringProvider(sql)).withAllowComplexParsing(complex).withErrorRecovery(false).withUnsupportedStatements(false)
                 .withBackslashEscapeCharacter(false).withHashLineComments(false).withSquareBracketQuotation(brackets);
+    }
+
+    /** The table as a resource, from what a driver says of it: {@code here} if a statement need not name the schema. */
+    public static String canonical(String schema, boolean here, String table) {
+        return canonical(here || schema == null ? List.of(table) : List.of(schema, table));
     }
 
     /** {@code name} as resources have it: without quotes, in lower case. */

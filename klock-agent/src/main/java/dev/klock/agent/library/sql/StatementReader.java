@@ -9,8 +9,11 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import net.sf.jsqlparser.expression.operators.relational.InExpression;
+import net.sf.jsqlparser.schema.Column;
 import net.sf.jsqlparser.schema.Sequence;
 import net.sf.jsqlparser.schema.Table;
 import net.sf.jsqlparser.statement.Commit;
@@ -69,22 +72,32 @@ import net.sf.jsqlparser.util.TablesNamesFinder;
 final class StatementReader extends TablesNamesFinder<Void> {
     /** Tables that hold nothing. */
     private static final Set<String> EMPTY = Set.of("dual", "sys.dual", "sysibm.sysdummy1");
+    private static final Set<String> KEYWORDS = Set.of("table", "values", "select", "final", "new", "old", "only", "lateral", "unnest");
 
     private final List<SqlTriple> acts = new ArrayList<>();
     private final Set<String> reads = new LinkedHashSet<>();
+    /** Names that WITH gives, where a table of that name comes first. */
+    private final Set<String> shadowed = new LinkedHashSet<>();
+    private final Dialect dialect;
     private final Set<PlainSelect> selects = Collections.newSetFromMap(new IdentityHashMap<>());
     /** The names that WITH gives, the innermost first. */
     private final Deque<Set<String>> names = new ArrayDeque<>();
 
-    StatementReader() {
+    StatementReader(Dialect dialect) {
+        this.dialect = dialect;
         init(false);
     }
 
     List<SqlTriple> triples() {
         List<SqlTriple> all = new ArrayList<>(acts);
         for (String table : reads) {
-            if (!all.contains(new SqlTriple(Predicate.MUTATES, table, false))) {
-                all.add(new SqlTriple(Predicate.CONSUMES, table, false));
+            if (!all.contains(SqlTriple.of(Predicate.MUTATES, table))) {
+                all.add(SqlTriple.of(Predicate.CONSUMES, table));
+            }
+        }
+        for (String name : shadowed) {
+            if (!reads.contains(name)) {
+                all.add(new SqlTriple(Predicate.CONSUMES, name, false, true));
             }
         }
         return all;
@@ -170,7 +183,7 @@ final class StatementReader extends TablesNamesFinder<Void> {
 
     private void create(CreateTable create) {
         String table = name(create.getTable());
-        acts.add(new SqlTriple(Predicate.PROVIDES, table, !create.isIfNotExists() && !create.isOrReplace()));
+        acts.add(new SqlTriple(Predicate.PROVIDES, table, !create.isIfNotExists() && !create.isOrReplace(), false));
         if (create.isOrReplace()) {
             act(Predicate.MUTATES, table);
         }
@@ -254,7 +267,7 @@ final class StatementReader extends TablesNamesFinder<Void> {
         if (table.isEmpty()) {
             throw new IllegalArgumentException("a table without a name");
         }
-        SqlTriple triple = new SqlTriple(predicate, table, false);
+        SqlTriple triple = SqlTriple.of(predicate, table);
         if (!acts.contains(triple)) {
             acts.add(triple);
         }
@@ -269,7 +282,14 @@ final class StatementReader extends TablesNamesFinder<Void> {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("a table without a name");
         }
-        if (!EMPTY.contains(name) && !isNamedByWith(name)) {
+        if (isKeyword(table)) {
+            throw new IllegalArgumentException("the parser takes a keyword for a table's name");
+        }
+        if (isNamedByWith(name)) {
+            if (dialect == Dialect.H2) {
+                shadowed.add(name);
+            }
+        } else if (!EMPTY.contains(name)) {
             reads.add(name);
         }
         return null;
@@ -316,7 +336,8 @@ final class StatementReader extends TablesNamesFinder<Void> {
     @Override
     public <S> Void visit(Update update, S context) {
         open(update.getWithItemsList(), context);
-        String target = named(update.getTable(), update.getFromItem(), update.getJoins(), update.getStartJoins());
+        String target = dialect.hasAliasesAsTargets() ? named(update.getTable(), update.getFromItem(), update.getJoins(), update.getStartJoins())
+                : name(update.getTable());
         act(Predicate.MUTATES, target);
         // MySQL: any of the tables joined before SET may be the one that is set
         for (Join join : some(update.getStartJoins())) {
@@ -343,22 +364,25 @@ final class StatementReader extends TablesNamesFinder<Void> {
         open(delete.getWithItemsList(), context);
         List<Table> targets = delete.getTables();
         if (targets == null || targets.isEmpty()) {
-            act(Predicate.MUTATES, named(delete.getTable(), null, delete.getJoins(), null));
+            act(Predicate.MUTATES, target(delete.getTable(), null, delete));
         } else {
             for (Table target : targets) {
-                String table = named(target, delete.getTable(), delete.getJoins(), null);
-                act(Predicate.MUTATES, table);
+                act(Predicate.MUTATES, target(target, delete.getTable(), delete));
             }
         }
         super.visit(delete, context);
         // a target may be an alias, which the visitor takes for a table
         for (Table target : targets == null ? List.<Table>of() : targets) {
-            if (!named(target, delete.getTable(), delete.getJoins(), null).equals(name(target))) {
+            if (!target(target, delete.getTable(), delete).equals(name(target))) {
                 reads.remove(name(target));
             }
         }
         names.pop();
         return null;
+    }
+
+    private String target(Table target, Table from, Delete delete) {
+        return dialect.hasAliasesAsTargets() ? named(target, from, delete.getJoins(), null) : name(target);
     }
 
     @Override
@@ -460,7 +484,29 @@ final class StatementReader extends TablesNamesFinder<Void> {
         return false;
     }
 
+    /** SQLite takes a name behind IN for a table, where the parser sees a column. */
+    @Override
+    public <S> Void visit(InExpression in, S context) {
+        if (in.getRightExpression() instanceof Column) {
+            Column column = (Column) in.getRightExpression();
+            List<String> parts = new ArrayList<>();
+            if (column.getTable() != null) {
+                parts.addAll(column.getTable().getNameParts());
+                Collections.reverse(parts);
+            }
+            parts.add(column.getColumnName());
+            reads.add(SqlReader.canonical(parts));
+        }
+        return super.visit(in, context);
+    }
+
     // ---- names
+
+    /** {@code (TABLE t)}, {@code FINAL TABLE (...)}: names without quotes that are none. */
+    private static boolean isKeyword(Table table) {
+        String name = table.getName();
+        return name != null && KEYWORDS.contains(name.toLowerCase(Locale.ROOT));
+    }
 
     /** The table that {@code target} is or, if it is an alias in what follows, stands for. */
     private static String named(Table target, FromItem from, List<Join> joins, List<Join> more) {
