@@ -25,7 +25,7 @@ final class Entrance implements Function<Object[], Throwable> {
     public Throwable apply(Object[] launch) {
         try {
             Instrumentation instrumentation = (Instrumentation) launch[2];
-            SharedTypes.define(instrumentation);
+            SharedTypes.link();
             Agent.start((String) launch[0], (File) launch[1], instrumentation);
             return null;
         } catch (Throwable e) {

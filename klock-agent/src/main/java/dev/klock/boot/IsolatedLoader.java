@@ -16,6 +16,9 @@ import java.util.zip.ZipEntry;
  * Defines klock's own classes from the data that klock.jar carries. Its parent is the boot loader: nothing on the program's class path
  * is visible to klock, and nothing of klock to the program.
  *
+ * <p>This class is on the program's class path, where the program can get at all of it by reflection. So klock itself is loaded by another
+ * copy of it, which {@code weave.Walls} defines where that cannot be.
+ *
  * <p>The jar stays open for the life of the JVM, because a class may be needed while a hook decides, when nothing may be opened.
  *
  * <p>All classes stand in one entry that is stored, not compressed, and read by position (a jar of a thousand entries costs 20 ms CPU to
@@ -27,7 +30,7 @@ import java.util.zip.ZipEntry;
  * <p>What only hooks on libraries need, four times as much as all the rest, stands in a second entry of the same layout, whose index is not
  * read before one of its classes is asked for.
  */
-final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
+public final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
     private static final String PREFIX = "META-INF/klock/";
     /** Types that java.base links to; they must come from the boot loader once they are there. */
     private static final String SHARED = "dev.klock.bridge.";
@@ -56,7 +59,7 @@ final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
     private Object handed;
 
     /** @throws IOException if {@code jar} is not a whole klock.jar */
-    IsolatedLoader(JarFile jar) throws IOException {
+    public IsolatedLoader(JarFile jar) throws IOException {
         super("klock", null);
         this.jar = jar;
         classes = new Archive(jar, CLASSES);
@@ -81,11 +84,13 @@ final class IsolatedLoader extends ClassLoader implements Consumer<Object> {
         return defineClass(name, bytes, 0, bytes.length);
     }
 
-    /** Where klock starts: takes the agent argument, klock.jar and the Instrumentation, and gives what it failed with or null. */
+    /** What the class {@code name} hands over when it is initialised: it takes the launch, and gives what it failed with or null. */
     @SuppressWarnings("unchecked")
-    Function<Object[], Throwable> entrance() throws ClassNotFoundException {
-        Class.forName("dev.klock.agent.Entrance", true, this);
-        return (Function<Object[], Throwable>) handed;
+    public Function<Object[], Throwable> entrance(String name) throws ClassNotFoundException {
+        Class.forName(name, true, this);
+        Function<Object[], Throwable> entrance = (Function<Object[], Throwable>) handed;
+        handed = null;
+        return entrance;
     }
 
     /** Called by the entrance when it is initialised. */

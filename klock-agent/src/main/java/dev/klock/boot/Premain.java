@@ -38,8 +38,9 @@ public final class Premain {
                 Runtime.getRuntime().halt(2);
             }
             File jar = jar();
-            IsolatedLoader loader = new IsolatedLoader(new JarFile(jar));
-            Throwable failure = loader.entrance().apply(new Object[] {arguments, jar, instrumentation});
+            JarFile file = new JarFile(jar);
+            Throwable failure = new IsolatedLoader(file).entrance("dev.klock.agent.weave.Walls")
+                    .apply(new Object[] {arguments, jar, instrumentation, file});
             if (failure != null) {
                 fail(failure);
             }

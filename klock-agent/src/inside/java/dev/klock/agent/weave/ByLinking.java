@@ -2,6 +2,7 @@ package dev.klock.agent.weave;
 
 import dev.klock.bridge.Fence;
 import dev.klock.bridge.Hooks;
+import java.lang.module.ModuleDescriptor;
 import java.util.Set;
 import jdk.internal.access.SharedSecrets;
 import jdk.internal.reflect.Reflection;
@@ -26,13 +27,26 @@ final class ByLinking implements JavaBase {
     }
 
     @Override
-    public void read(Module other) {
-        SharedSecrets.getJavaLangAccess().addReads(Object.class.getModule(), other);
+    public Module module(ClassLoader loader, String name, Set<String> packages) {
+        return SharedSecrets.getJavaLangAccess().defineModule(loader, ModuleDescriptor.newModule(name).packages(packages).build(), null);
     }
 
     @Override
-    public void export(String packageName, Module other) {
-        SharedSecrets.getJavaLangAccess().addExports(Object.class.getModule(), packageName, other);
+    public void read(Module module, Module other) {
+        SharedSecrets.getJavaLangAccess().addReads(module, other);
+    }
+
+    @Override
+    public void readAll(Module module) {
+        for (Module other : ModuleLayer.boot().modules()) {
+            SharedSecrets.getJavaLangAccess().addReads(module, other);
+        }
+        SharedSecrets.getJavaLangAccess().addReadsAllUnnamed(module);
+    }
+
+    @Override
+    public void export(Module module, String packageName, Module other) {
+        SharedSecrets.getJavaLangAccess().addExports(module, packageName, other);
     }
 
     @Override

@@ -78,7 +78,7 @@ public final class Ledger {
     }
 
     private void read(String table, String release) {
-        try (InputStream in = HookTable.class.getResourceAsStream(table);
+        try (InputStream in = HookTable.open(table);
              BufferedReader reader = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
             for (String line = reader.readLine(); line != null; line = reader.readLine()) {
                 if (line.isEmpty() || line.charAt(0) == '#') {

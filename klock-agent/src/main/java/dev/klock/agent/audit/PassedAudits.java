@@ -56,7 +56,7 @@ public final class PassedAudits {
                 .append(image.lastModified()).append('\n');
         digest.update(text.toString().getBytes(StandardCharsets.UTF_8));
         for (String table : TABLES) {
-            try (InputStream in = HookTable.class.getResourceAsStream(table)) {
+            try (InputStream in = HookTable.open(table)) {
                 digest.update(in.readAllBytes());
             }
         }

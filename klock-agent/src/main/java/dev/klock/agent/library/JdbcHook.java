@@ -4,6 +4,8 @@ import dev.klock.agent.library.sql.SqlReader;
 import dev.klock.agent.library.sql.SqlTriple;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.LibraryHook;
+import dev.klock.manifest.Line;
+import dev.klock.resource.Resource;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
@@ -38,6 +40,8 @@ final class JdbcHook extends Hook {
     private static final int INSIDE = 4;
     /** Changes the table behind a row, by SQL of the driver's own. */
     private static final int ROW = 5;
+    /** Gives a name that some drivers put into SQL as it is. */
+    private static final int NAME = 6;
 
     private static final String STRING = "java.lang.String";
     private static final String XID = "javax.transaction.xa.Xid";
@@ -62,12 +66,22 @@ final class JdbcHook extends Hook {
             "getIndexInfo(S,S,S,boolean,boolean)", "getUDTs(S,S,S,int[])", "getSuperTypes(S,S,S)", "getSuperTables(S,S,S)",
             "getAttributes(S,S,S,S)", "getFunctions(S,S,S)", "getFunctionColumns(S,S,S,S)", "getPseudoColumns(S,S,S,S)",
             "getClientInfoProperties()"},
-        {"5", "java.sql.ResultSet", "insertRow()", "updateRow()", "deleteRow()"}};
+        {"5", "java.sql.ResultSet", "insertRow()", "updateRow()", "deleteRow()"},
+        {"6", "java.sql.Connection", "setSavepoint(S)"}};
 
     private final SqlReader reader = new SqlReader();
 
-    JdbcHook(LibraryHook declared, int index) {
+    /** The lines of the manifest that deny something to a table. */
+    private final List<Line> denied = new ArrayList<>();
+
+    JdbcHook(LibraryHook declared, int index, List<Line> deny) {
         super(declared, index);
+        for (int i = 0; i < deny.size(); i++) {
+            Resource resource = deny.get(i).resource();
+            if (resource.scheme().equals(DB) && !resource.path().startsWith("jdbc:")) {
+                denied.add(deny.get(i));
+            }
+        }
     }
 
     @Override
@@ -95,7 +109,7 @@ final class JdbcHook extends Hook {
 
     @Override
     boolean counts(HookedMethod site) {
-        return site.kind != CONNECT && site.kind != INSIDE;
+        return site.kind == EXECUTE || site.kind == PREPARE || site.kind == AGAIN || site.kind == ROW;
     }
 
     @Override
@@ -114,6 +128,11 @@ final class JdbcHook extends Hook {
             case ROW:
                 row((ResultSet) self, calling);
                 break;
+            case NAME:
+                if (!isPlain((String) arguments[0])) {
+                    whole(Predicate.MUTATES, whole(url(self)), calling);
+                }
+                break;
             default:
                 break;
         }
@@ -130,7 +149,7 @@ final class JdbcHook extends Hook {
         for (int i = 0; i < triples.size(); i++) {
             SqlTriple one = triples.get(i);
             if (one.table() == null) {
-                calling.access(one.predicate(), DB, whole);
+                whole(one.predicate(), whole, calling);
             } else if (!one.ifThere() || isThere(self, one.table())) {
                 // what has another one's name is not told from it
                 boolean makes = now && one.makes() && !isThere(self, one.table());
@@ -139,12 +158,24 @@ final class JdbcHook extends Hook {
         }
     }
 
-    /** Whether there is a table of that name, in whatever schema; true too if that cannot be told. */
+    /** Something is done to the database, nobody knows to which of its tables: so to those, too, for which a line denies something. */
+    private void whole(Predicate predicate, String whole, Calling calling) {
+        calling.access(predicate, DB, whole);
+        for (int i = 0; predicate != Predicate.CONSUMES && i < denied.size(); i++) {
+            Line line = denied.get(i);
+            calling.access(line.predicate(), DB, line.resource().path(), whole, false);
+        }
+    }
+
+    /** Whether there is a table of that name, in whatever schema unless it says which; true too if that cannot be told. */
     private static boolean isThere(Object self, String table) {
         try (ResultSet tables = connection(self).getMetaData().getTables(null, null, "%", null)) {
             while (tables.next()) {
-                String name = SqlReader.canonical(null, true, tables.getString("TABLE_NAME"));
-                if (table.equals(name) || table.endsWith(".".concat(name))) {
+                String name = tables.getString("TABLE_NAME");
+                String schema = tables.getString("TABLE_SCHEM");
+                String catalog = tables.getString("TABLE_CAT");
+                if (table.equals(SqlReader.canonical(name)) || table.equals(SqlReader.canonical(schema, name))
+                        || table.equals(SqlReader.canonical(catalog, name)) || table.equals(SqlReader.canonical(catalog, schema, name))) {
                     return true;
                 }
             }
@@ -154,8 +185,18 @@ final class JdbcHook extends Hook {
         }
     }
 
+    private static boolean isPlain(String name) {
+        for (int i = 0; name != null && i < name.length(); i++) {
+            char c = name.charAt(i);
+            if (!Character.isLetterOrDigit(c) && " _-.:".indexOf(c) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** The tables are those that the columns say they are of; where one does not say, it may be any. */
-    private static void row(ResultSet rows, Calling calling) {
+    private void row(ResultSet rows, Calling calling) {
         calling.goesOn();
         String whole = whole(url(rows));
         Set<String> tables = new LinkedHashSet<>();
@@ -167,7 +208,7 @@ final class JdbcHook extends Hook {
                 String table = columns.getTableName(i);
                 String schema = columns.getSchemaName(i);
                 String within = schema == null || schema.isEmpty() ? columns.getCatalogName(i) : schema;
-                tables.add(table == null || table.isEmpty() ? "" : SqlReader.canonical(within, within != null && within.equals(here), table));
+                tables.add(table == null || table.isEmpty() ? "" : SqlReader.canonical(within == null || within.equals(here) ? "" : within, table));
             }
         } catch (SQLException | RuntimeException | LinkageError e) {
             // an old driver, or closed
@@ -175,7 +216,7 @@ final class JdbcHook extends Hook {
         }
         for (String table : tables) {
             if (table.isEmpty()) {
-                calling.access(Predicate.MUTATES, DB, whole);
+                whole(Predicate.MUTATES, whole, calling);
             } else {
                 calling.access(Predicate.MUTATES, DB, UserHook.bounded(table), whole, false);
             }
@@ -183,7 +224,7 @@ final class JdbcHook extends Hook {
     }
 
     /** H2 carries out SQL that stands in the URL, where a backslash may stand before any character, or among the properties. */
-    private static void connect(String url, Properties properties, Calling calling) {
+    private void connect(String url, Properties properties, Calling calling) {
         if (url == null || !url.startsWith("jdbc:h2:")) {
             return;
         }
@@ -194,7 +235,7 @@ final class JdbcHook extends Hook {
             }
         }
         if (initial) {
-            calling.access(Predicate.MUTATES, DB, whole(url));
+            whole(Predicate.MUTATES, whole(url), calling);
         }
     }
 

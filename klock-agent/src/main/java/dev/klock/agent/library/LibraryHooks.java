@@ -37,7 +37,7 @@ public final class LibraryHooks {
             if (one.preset() == null) {
                 made.add(new UserHook(one, made.size()));
             } else {
-                made.add(new JdbcHook(one, made.size()));
+                made.add(new JdbcHook(one, made.size(), manifest.deny()));
                 made.add(new SqliteHook(one, made.size()));
             }
         }

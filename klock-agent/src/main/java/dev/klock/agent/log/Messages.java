@@ -79,7 +79,7 @@ public final class Messages {
 
     /** The same of this process, whatever number the next one has. */
     private static Resource lasting(Resource resource) {
-        String own = "/proc/" + ProcessHandle.current().pid();
+        String own = "/proc/" + ThisProcess.pid();
         String path = resource.path();
         boolean mine = resource.scheme().equals("FILE") && path.startsWith(own) && (path.length() == own.length() || path.charAt(own.length()) == '/');
         return mine ? Resource.of("FILE", "/proc/self" + path.substring(own.length()), resource.form()) : resource;

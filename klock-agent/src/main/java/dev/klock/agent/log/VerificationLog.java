@@ -116,7 +116,7 @@ public final class VerificationLog {
         header.append(",\"compliant\":").append(compliant);
         field(header, "manifest", manifest);
         field(header, "java", System.getProperty("java.version"));
-        header.append(",\"pid\":").append(pid());
+        header.append(",\"pid\":").append(ThisProcess.pid());
         header.append(",\"started\":\"");
         Timestamp.append(header, System.currentTimeMillis());
         header.append('"');
@@ -136,15 +136,6 @@ public final class VerificationLog {
         }
         log.fileBytes = first.length;
         return log;
-    }
-
-    /** Read from /proc: {@code ProcessHandle} would load more than a hundred classes before main. -1 if it cannot be told. */
-    private static long pid() {
-        try {
-            return Long.parseLong(new File("/proc/self").getCanonicalFile().getName());
-        } catch (IOException | NumberFormatException e) {
-            return -1;
-        }
     }
 
     /** Records one event. A violation is in the file when this returns. */

@@ -2,7 +2,7 @@ package dev.klock.agent.observe;
 
 /**
  * The words of a diagnostic command, cut as the VM does it: at blanks, with an option before each {@code =} and a value behind it, both of
- * which may stand in quotes. Nothing behind a zero character is read.
+ * which may stand in quotes.
  */
 final class CommandWords {
     private final String line;
@@ -13,10 +13,9 @@ final class CommandWords {
     private String value;
 
     CommandWords(String command) {
-        String text = beforeZero(command);
-        int end = text.indexOf('\n');
-        more = end >= 0 && !text.substring(end).isBlank();
-        line = end < 0 ? text : text.substring(0, end);
+        int end = command.indexOf('\n');
+        more = end >= 0 && !command.substring(end).isBlank();
+        line = end < 0 ? command : command.substring(0, end);
         int from = 0;
         while (from < line.length() && isSpace(line.charAt(from))) {
             from++;
@@ -82,12 +81,6 @@ final class CommandWords {
             return quoted;
         }
         return line.substring(from, at);
-    }
-
-    /** As far as code in C reads {@code text}. */
-    static String beforeZero(String text) {
-        int zero = text.indexOf('\0');
-        return zero < 0 ? text : text.substring(0, zero);
     }
 
     private static boolean isSpace(char c) {

@@ -2,11 +2,13 @@ package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
 import dev.klock.agent.decide.Targets;
+import dev.klock.agent.log.ThisProcess;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
+import java.io.ByteArrayOutputStream;
 
 /**
  * Judges ways round the JDK: native libraries, code that is linked without JNI, agents that come after klock, other JVMs that are told
@@ -47,6 +49,9 @@ final class NativeCode {
         {"GC.heap_dump", "", "-all -gz -parallel -overwrite"}, {ADD_DIRECTIVES, "", "-r"}, {PERFMAP, "", ""}, {"System.dump_map", "-F", "-H"},
         {"Thread.dump_to_file", "", "-overwrite -format"}, {LOG, "output", "output_options what decorators disable list rotate"}};
 
+    /** Later releases put the process's id in the place of %p. */
+    private static final boolean EXPANDS = Runtime.version().feature() > 17;
+
     private final HostFiles files;
     private final Resolver resolver;
     private final Targets targets;
@@ -71,7 +76,7 @@ final class NativeCode {
             judge.access(work, op, ffm, CONSUMES, name, null);
             return;
         }
-        Resolved found = resolver.resolve(CommandWords.beforeZero(name), true);
+        Resolved found = resolver.resolve(beforeZero(name), true);
         if (found.path() == null) {
             return;
         }
@@ -94,6 +99,12 @@ final class NativeCode {
             return;
         }
         judge.access(work, op, target, CONSUMES, null, null);
+    }
+
+    /** As far as the system's loader reads it. */
+    private static String beforeZero(String name) {
+        int zero = name.indexOf('\0');
+        return zero < 0 ? name : name.substring(0, zero);
     }
 
     void agent(Work work, int op) {
@@ -122,8 +133,9 @@ final class NativeCode {
         }
         if (isOneOf(IN_JAVA, name)) {
             while (words.next()) {
-                // where the VM itself writes a recording if it crashes
-                if (words.key().equals("dumppath")) {
+                // the last is where the VM itself writes a recording if it crashes; the others are denied here since the command takes
+                // an error of its own for its answer
+                if (isAmong("filename repositorypath dumppath", words.key())) {
                     write(work, f, words.value());
                 }
             }
@@ -153,20 +165,20 @@ final class NativeCode {
             if (name.equals(LOG)) {
                 log(work, f, file);
             } else if (name.equals(ADD_DIRECTIVES)) {
-                Resolved found = resolver.resolve(Names.ofText(file), true);
+                Resolved found = resolver.resolve(name(file), true);
                 if (found.path() != null) {
                     judge.access(work, Op.OPEN_READ.code(), targets.file(found.path()), CONSUMES, file, null);
                 }
             } else {
                 write(work, f, file);
-                String expanded = file.replace("%p", String.valueOf(ProcessHandle.current().pid())).replace("%%", "%");
+                String expanded = EXPANDS ? file.replace("%p", String.valueOf(ThisProcess.pid())).replace("%%", "%") : file;
                 if (!expanded.equals(file)) {
                     write(work, f, expanded);
                 }
             }
         }
         if (name.equals(PERFMAP) && !named) {
-            write(work, f, "/tmp/perf-" + ProcessHandle.current().pid() + ".map");
+            write(work, f, "/tmp/perf-" + ThisProcess.pid() + ".map");
         }
     }
 
@@ -213,13 +225,40 @@ final class NativeCode {
     private void write(Work work, Frame f, String file) {
         // no other thread leads the name elsewhere before the VM has opened it
         judge.hold(work, f, false);
-        Resolved found = resolver.resolve(Names.ofText(file), true);
+        String name = name(file);
+        Resolved found = resolver.resolve(name, true);
         if (found.path() != null) {
             judge.written(work, f, targets.file(found.path()), file);
-            if (f.waited && !found.path().equals(resolver.walk(Names.ofText(file), true).path())) {
+            if (f.waited && !found.path().equals(resolver.walk(name, true).path())) {
                 throw new IllegalStateException("what the name leads to has changed meanwhile");
             }
         }
+    }
+
+    /** The VM gets a command in a form of its own, with two bytes for a zero and six for what Java has two characters for. */
+    private static String name(String file) {
+        boolean plain = true;
+        for (int i = 0; i < file.length(); i++) {
+            plain &= file.charAt(i) != 0 && !Character.isSurrogate(file.charAt(i));
+        }
+        if (plain) {
+            return Names.ofText(file);
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        for (int i = 0; i < file.length(); i++) {
+            char c = file.charAt(i);
+            if (c != 0 && c < 0x80) {
+                bytes.write(c);
+            } else if (c < 0x800) {
+                bytes.write(0xC0 | c >> 6);
+                bytes.write(0x80 | c & 0x3F);
+            } else {
+                bytes.write(0xE0 | c >> 12);
+                bytes.write(0x80 | c >> 6 & 0x3F);
+                bytes.write(0x80 | c & 0x3F);
+            }
+        }
+        return Names.real(bytes.toByteArray());
     }
 
     private static boolean isOneOf(String[] words, String word) {

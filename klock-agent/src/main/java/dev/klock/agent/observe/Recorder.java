@@ -1,6 +1,7 @@
 package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
+import dev.klock.agent.log.ThisProcess;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -52,6 +53,6 @@ final class Recorder {
                 return false;
             }
         }
-        return real.substring(from + STAMP_LENGTH).equals(String.valueOf(ProcessHandle.current().pid()));
+        return real.substring(from + STAMP_LENGTH).equals(String.valueOf(ThisProcess.pid()));
     }
 }

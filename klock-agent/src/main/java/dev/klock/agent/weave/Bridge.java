@@ -51,7 +51,7 @@ public final class Bridge {
         // not by findModule: for a module that is absent it spins classes, 2 ms CPU before main
         for (Module module : ModuleLayer.boot().modules()) {
             if (holders.contains(module.getName())) {
-                SharedTypes.javaBase.export("sun.nio.fs", module);
+                SharedTypes.javaBase.export(Object.class.getModule(), "sun.nio.fs", module);
             }
         }
     }

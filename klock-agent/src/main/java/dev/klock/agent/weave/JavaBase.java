@@ -1,5 +1,7 @@
 package dev.klock.agent.weave;
 
+import java.util.Set;
+
 /**
  * What klock has java.base do. Its one implementation is linked to java.base's internals and compiled apart ({@code src/inside}); why not
  * reflection: since release 18 each reflected call spins method handles, on 25 about 60 ms CPU before {@code main} for the few made here.
@@ -10,11 +12,20 @@ interface JavaBase {
     /** Defines a class into the boot loader: into java.base if {@code name} is in one of its packages, else into the unnamed module. */
     Class<?> define(String name, byte[] bytes);
 
-    /** Lets java.base read {@code other}. */
-    void read(Module other);
+    /**
+     * Makes a module of {@code packages}, in which {@code loader} (null: the boot loader) has not defined a class yet. It exports and opens
+     * nothing.
+     */
+    Module module(ClassLoader loader, String name, Set<String> packages);
 
-    /** Exports a package of java.base to {@code other}. */
-    void export(String packageName, Module other);
+    /** Lets {@code module} read {@code other}. */
+    void read(Module module, Module other);
+
+    /** Lets {@code module} read every module of the JDK and all unnamed ones. */
+    void readAll(Module module);
+
+    /** Exports a package of {@code module} to {@code other}. */
+    void export(Module module, String packageName, Module other);
 
     /** Hides all members of {@code type} from reflection. */
     void hide(Class<?> type);

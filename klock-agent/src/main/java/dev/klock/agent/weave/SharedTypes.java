@@ -14,11 +14,14 @@ import java.util.Set;
  * not.
  *
  * <p>Why not the boot class path: appending to it prints a JVM warning, disables class-data sharing for the program's classes and costs
- * about 50 ms. What is exported of java.base is exported to the isolated loader's unnamed module, which no class of the program is in.
+ * about 50 ms. What is exported of java.base is exported to an isolated loader's unnamed module, which no class of the program is in.
  */
 public final class SharedTypes {
     private static final String[] NAMES = {"dev.klock.bridge.Fence", "dev.klock.bridge.HostFiles", "dev.klock.bridge.Hooks",
         "dev.klock.ScopeViolationError"};
+
+    /** The packages of java.base that {@code ByLinking} is linked to. */
+    static final String[] EXPORTED = {"jdk.internal.access", "jdk.internal.reflect", "sun.nio.fs"};
 
     private SharedTypes() {
     }
@@ -30,17 +33,22 @@ public final class SharedTypes {
     public static void define(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
         Set<Module> toUs = Collections.singleton(SharedTypes.class.getModule());
         Map<String, Set<Module>> exports = new HashMap<>();
-        exports.put("jdk.internal.access", toUs);
-        exports.put("jdk.internal.reflect", toUs);
-        exports.put("sun.nio.fs", toUs);
+        for (String name : EXPORTED) {
+            exports.put(name, toUs);
+        }
         instrumentation.redefineModule(Object.class.getModule(), Collections.emptySet(), exports, Collections.emptyMap(),
                 Collections.emptySet(), Collections.emptyMap());
-        Class.forName("dev.klock.agent.weave.ByLinking", true, SharedTypes.class.getClassLoader());
+        link();
         Class<?> type = null;
         for (String name : NAMES) {
             type = javaBase.define(name, bytesOf(name));
         }
-        javaBase.read(type.getModule());
+        javaBase.read(Object.class.getModule(), type.getModule());
+    }
+
+    /** Only that: in a loader to whose module others have exported what it takes, once the types are there. */
+    public static void link() throws ClassNotFoundException {
+        Class.forName("dev.klock.agent.weave.ByLinking", true, SharedTypes.class.getClassLoader());
     }
 
     static byte[] bytesOf(String className) throws IOException {

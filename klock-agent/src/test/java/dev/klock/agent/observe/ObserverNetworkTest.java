@@ -171,7 +171,7 @@ class ObserverNetworkTest {
         }
         for (String writing : new String[] {"GC.heap_dump " + no, "GC.heap_dump -all " + no, "VM.log output=" + no + " what=gc", "VM.log output=file=" + no,
             "VM.log \"output\"=" + no, "VM.log 'output'='file=" + no + "'", "VM.log output='x\"" + no + "\"'", "Compiler.perfmap " + no + "=x", "GC.heap_dump \"-all\" '" + no + "'=y",
-            "GC.heap_dump " + no + "\0/out/a", "System.dump_map \"-F\"=" + no, "JFR.configure \"dumppath\"=" + no, "VM.set_flag \"HeapDumpPath\"=y " + no, "System.dump_map -F=" + no, "VM.set_flag HeapDumpPath " + no,
+            "System.dump_map \"-F\"=" + no, "JFR.configure \"dumppath\"=" + no, "VM.set_flag \"HeapDumpPath\"=y " + no, "System.dump_map -F=" + no, "VM.set_flag HeapDumpPath " + no,
             "Thread.dump_to_file -format=json " + no}) {
             assertThat(commandDenied(writing)).as(writing).isTrue();
             assertThat(lastDenied()).as(writing).isEqualTo("PROVIDES FILE:" + no);
@@ -180,6 +180,7 @@ class ObserverNetworkTest {
         assertThat(lastDenied()).isEqualTo("CONSUMES FILE:" + no);
         assertThat(commandDenied("VM.set_flag \"HeapDumpOnOutOfMemoryError\"=y 1")).isTrue();
         assertThat(lastDenied()).isEqualTo("CONSUMES NATIVE:vm");
+        assertThat(commandDenied("GC.heap_dump " + fixture.at("/out/a\0/../../x"))).as("two bytes for a zero").isTrue();
         assertThat(commandDenied("VM.version\nGC.heap_dump /x")).as("several lines").isTrue();
         assertThat(commandDenied("GC.heap_dump " + fixture.at("/out/a"))).as("declared").isFalse();
         assertThat(commandDenied("JVMTI.agent_load /x.so")).isTrue();

@@ -59,11 +59,16 @@ final class Lexis {
                     end++;
                 }
                 i = end;
-            } else if (c == '/' && sql.startsWith("//", i) || c == '$' && isTag(sql, i)) {
+            } else if (c == '/' && sql.startsWith("//", i) || c == '$' && isTag(sql, i) || isOddBlank(c)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** A blank to some, the end of the text or part of a name to others. */
+    private static boolean isOddBlank(char c) {
+        return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c > '~' && !Character.isLetterOrDigit(c) && !Character.isSurrogate(c);
     }
 
     /** Oracle's strings in quotes of one's choice: {@code q'[...]'}, {@code nq'!...!'}. */

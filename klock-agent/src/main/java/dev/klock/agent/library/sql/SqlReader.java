@@ -2,10 +2,10 @@ package dev.klock.agent.library.sql;
 
 import dev.klock.kernel.Predicate;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -127,9 +127,9 @@ public final class SqlReader {
                 .withBackslashEscapeCharacter(false).withHashLineComments(false).withSquareBracketQuotation(brackets);
     }
 
-    /** The table as a resource, from what a driver says of it: {@code here} if a statement need not name the schema. */
-    public static String canonical(String schema, boolean here, String table) {
-        return canonical(here || schema == null ? List.of(table) : List.of(schema, table));
+    /** A name as a resource, from the parts that a driver has of it; null and the empty ones are left out. */
+    public static String canonical(String... parts) {
+        return canonical(Arrays.asList(parts));
     }
 
     /** {@code name} as resources have it: without quotes, in lower case. */
@@ -145,7 +145,11 @@ public final class SqlReader {
             // else "a.b" would be b of a
             b.append(plain.indexOf('.') < 0 ? plain : '"' + plain + '"');
         }
-        return b.toString().toLowerCase(Locale.ROOT);
+        // databases compare names in upper or in lower case; some letters beyond ASCII have one of it in the other
+        for (int i = 0; i < b.length(); i++) {
+            b.setCharAt(i, Character.toLowerCase(Character.toUpperCase(b.charAt(i))));
+        }
+        return b.toString();
     }
 
     private static String unquoted(String part) {

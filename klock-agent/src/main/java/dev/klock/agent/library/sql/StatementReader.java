@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
@@ -72,6 +73,13 @@ import net.sf.jsqlparser.util.TablesNamesFinder;
 final class StatementReader extends TablesNamesFinder<Void> {
     /** Tables that hold nothing. */
     private static final Set<String> EMPTY = Set.of("dual", "sys.dual", "sysibm.sysdummy1");
+    private static final Set<String> BEFORE_TABLE = Set.of("temp", "temporary", "global", "local", "cached", "memory");
+    private static final Set<String> BEHIND_TABLE = Set.of("engine", "=", "innodb", "myisam", "memory", "aria", "default", "charset", "character", "set", "collate", "binary", "comment",
+            "auto_increment", "row_format", "dynamic", "compact", "compressed", "on", "commit", "delete", "drop", "preserve", "rows", "transactional", "not", "persistent");
+    private static final Set<AlterOperation> KNOWN_CHANGES = EnumSet.of(AlterOperation.ADD, AlterOperation.ALTER, AlterOperation.DROP, AlterOperation.DROP_PRIMARY_KEY,
+            AlterOperation.DROP_UNIQUE, AlterOperation.DROP_FOREIGN_KEY, AlterOperation.MODIFY, AlterOperation.CHANGE, AlterOperation.CONVERT, AlterOperation.COLLATE,
+            AlterOperation.ALGORITHM, AlterOperation.RENAME, AlterOperation.RENAME_TABLE, AlterOperation.RENAME_INDEX, AlterOperation.RENAME_KEY, AlterOperation.RENAME_CONSTRAINT,
+            AlterOperation.COMMENT, AlterOperation.COMMENT_WITH_EQUAL_SIGN, AlterOperation.LOCK, AlterOperation.DISABLE_KEYS, AlterOperation.ENABLE_KEYS);
     private static final Set<String> KEYWORDS = Set.of("table", "values", "select", "final", "new", "old", "only", "lateral", "unnest");
 
     private final List<SqlTriple> acts = new ArrayList<>();
@@ -182,6 +190,11 @@ final class StatementReader extends TablesNamesFinder<Void> {
     }
 
     private void create(CreateTable create) {
+        if (!isAmong(create.getCreateOptionsStrings(), BEFORE_TABLE) || !isAmong(create.getTableOptionsStrings(), BEHIND_TABLE) || create.getOfType() != null) {
+            // linked, foreign, virtual, cloned, inheriting: what is in it may be another table's
+            opaque();
+            return;
+        }
         String table = name(create.getTable());
         acts.add(new SqlTriple(Predicate.PROVIDES, table, !create.isIfNotExists() && !create.isOrReplace(), false));
         if (create.isOrReplace()) {
@@ -197,6 +210,17 @@ final class StatementReader extends TablesNamesFinder<Void> {
             reads.add(name(create.getTrailingLikeTable()));
         }
         query(create.getSelect());
+    }
+
+    private static boolean isAmong(List<String> words, Set<String> known) {
+        for (int i = 0; words != null && i < words.size(); i++) {
+            String word = words.get(i).toLowerCase(Locale.ROOT);
+            boolean value = word.startsWith("'") || Character.isDigit(word.charAt(0)) || word.startsWith("utf8") || word.startsWith("latin");
+            if (!value && !known.contains(word)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void drop(Drop drop) {
@@ -222,7 +246,8 @@ final class StatementReader extends TablesNamesFinder<Void> {
                 act(Predicate.RENAMES, alter.getTable());
                 act(Predicate.PROVIDES, beside(alter.getTable(), change.getNewTableName()));
             }
-            if (change.getExchangePartitionTableName() != null) {
+            if (!KNOWN_CHANGES.contains(change.getOperation())) {
+                // it may be another table that changes, or becomes part of this one
                 opaque();
             }
         }
@@ -266,6 +291,10 @@ final class StatementReader extends TablesNamesFinder<Void> {
     private void act(Predicate predicate, String table) {
         if (table.isEmpty()) {
             throw new IllegalArgumentException("a table without a name");
+        }
+        if (isNamedByWith(table)) {
+            // what that name stands for is changed
+            opaque();
         }
         SqlTriple triple = SqlTriple.of(predicate, table);
         if (!acts.contains(triple)) {

@@ -1,5 +1,6 @@
-package dev.klock.agent.log;
+package dev.klock.logging;
 
+import dev.klock.agent.log.Stderr;
 import org.slf4j.Marker;
 import org.slf4j.event.Level;
 import org.slf4j.helpers.LegacyAbstractLogger;

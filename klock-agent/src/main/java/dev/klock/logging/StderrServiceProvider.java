@@ -1,4 +1,4 @@
-package dev.klock.agent.log;
+package dev.klock.logging;
 
 import org.slf4j.ILoggerFactory;
 import org.slf4j.IMarkerFactory;
