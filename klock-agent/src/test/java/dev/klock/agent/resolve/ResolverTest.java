@@ -269,4 +269,26 @@ class ResolverTest {
         assertThat(at(w + "/caf\u00e9")).isNotEqualTo(at(w + "/cafe\u0301"));
         assertThat(at(w + "/out/a\n{\"allow\":true}")).isEqualTo(real("w/out/a\n{\"allow\":true}"));
     }
+
+    @Test
+    void removed_directory_is_left_by_its_dots() throws IOException {
+        Path gone = Files.createDirectory(w.resolve("gone"));
+        try (var open = Files.newDirectoryStream(gone)) {
+            Files.delete(gone);
+            String fd = null;
+            try (var descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+                for (Path descriptor : descriptors) {
+                    fd = Files.isSymbolicLink(descriptor) && Files.readSymbolicLink(descriptor).toString().equals(real("w/gone") + " (deleted)") ? descriptor.toString() : fd;
+                }
+            }
+            assertThat(fd).isNotNull();
+            assertThat(at(fd + "/../evil.txt")).isEqualTo(real("w/evil.txt"));
+            assertThat(at(fd + "/../../x")).isEqualTo(real("x"));
+            assertThat(at(fd + "/./../out/a")).isEqualTo(real("w/out/a"));
+            assertThat(resolver.directory(Integer.parseInt(fd.substring(fd.lastIndexOf('/') + 1))).path()).isEqualTo(real("w/gone"));
+            Files.createSymbolicLink(w.resolve("gone (deleted)"), Path.of("/etc"));
+            assertThat(at(fd + "/../evil.txt")).as("a link by the name that is shown").isEqualTo(real("w/evil.txt"));
+            assertThat(open).isNotNull();
+        }
+    }
 }

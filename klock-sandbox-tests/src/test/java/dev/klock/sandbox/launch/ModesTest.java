@@ -63,6 +63,27 @@ class ModesTest {
         assertThat(workspace.tree().visible()).isEqualTo(before);
     }
 
+    /** A class whose initialiser failed can never be used again: nothing that a program could go on with. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-3")
+    void block_deniedWhileAClassIsInitialised_endsAsStrict(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        String before = workspace.tree().visible();
+        Outcome outcome = workspace.watched(jdk, "mode=block", "append w/out/a more", "try initialise w/private/p", "sleep 20000").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.err()).contains("was denied while the class dev.klock.sandbox.subject.Script$Initialised$Inner was initialised, which cannot be used any more: the session ends");
+        assertThat(workspace.tree().visible()).isEqualTo(before);
+    }
+
+    /** Programs wait until no thread of their group is left but their own. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void permissive_threadsOfTheProgramsGroup_areItsOwn(Jdk jdk) {
+        Outcome outcome = Workspace.in(directory).watched(jdk, "mode=permissive", "threads").run();
+        assertThat(outcome.out()).as(outcome.toString()).contains("threads 1\n");
+    }
+
     @ParameterizedTest
     @MethodSource(JDKS)
     @Tag("K6-3")

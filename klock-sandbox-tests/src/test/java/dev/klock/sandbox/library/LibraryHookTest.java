@@ -108,6 +108,22 @@ class LibraryHookTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    void classDefinedWithoutAName_isHookedAsAnyOther(Jdk jdk) {
+        Outcome outcome = child(jdk, "mode=block", manifest(HOOKS, "MUTATES CONFIG_KEY:a"), "nameless a", "try nameless b").run();
+        assertThat(outcome.out()).as(outcome.toString()).contains("caught dev.klock.ScopeViolationError");
+        assertThat(hooked(outcome)).containsExactly("allow settings MUTATES CONFIG_KEY:a", "deny settings MUTATES CONFIG_KEY:b");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void argument_whoseTextIsAnError_countsByItsClass(Jdk jdk) {
+        Outcome outcome = child(jdk, "mode=permissive", manifest(HOOKS), "try untold").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(hooked(outcome)).containsExactly("warn reads CONSUMES CONFIG_KEY:dev.klock.sandbox.subject.Settings$Untold");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     void learn_calls_areRecorded(Jdk jdk) {
         Outcome outcome = child(jdk, "mode=learn", manifest(HOOKS), "set a").run();
         assertThat(outcome.exit()).as(outcome.toString()).isZero();

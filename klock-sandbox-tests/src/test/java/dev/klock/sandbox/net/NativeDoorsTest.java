@@ -76,6 +76,16 @@ class NativeDoorsTest {
     }
 
     @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("FIELD-B05")
+    void library_loadedForTheProgramByTheJdk_isStopped(Jdk jdk) throws IOException {
+        Path library = jdk.java().toRealPath().getParent().resolveSibling("lib/libattach.so");
+        String load = "load-by-the-jdk " + library;
+        denied(steps(jdk).watched("block", load), load, "CONSUMES on NATIVE:" + library);
+        assertThat(steps(jdk, "CONSUMES NATIVE:" + library).watched("block", load).values()).containsExactly("loaded");
+    }
+
+    @ParameterizedTest
     @MethodSource("dev.klock.sandbox.net.NativeDoorsTest#withForeignFunctions")
     @Tag("FIELD-B05")
     void foreignFunction_declaredAndNot_isLinkedAndStopped(Jdk jdk) throws IOException {

@@ -5,7 +5,12 @@ import com.sun.tools.attach.VirtualMachine;
 import java.awt.GraphicsEnvironment;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.lang.invoke.LambdaMetafactory;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.management.ManagementFactory;
+import java.lang.ref.Cleaner;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +32,20 @@ import jdk.jfr.Recording;
 /** Goes through doors of the environment and round the JDK, as {@link NetSteps} does through those of the network. */
 public final class NativeSteps {
     private NativeSteps() {
+    }
+
+    /** As a reference to the method, which a cleaner calls: no frame of the program's is on the stack but one that the JVM hides. */
+    private static void loadByTheJdk(String library) throws Exception {
+        MethodHandles.Lookup lookup = MethodHandles.lookup();
+        MethodHandle load = lookup.findStatic(System.class, "load", MethodType.methodType(void.class, String.class));
+        Runnable reference;
+        try {
+            reference = (Runnable) LambdaMetafactory.metafactory(lookup, "run", MethodType.methodType(Runnable.class, String.class), MethodType.methodType(void.class), load,
+                    MethodType.methodType(void.class)).getTarget().invoke(library);
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
+        }
+        Cleaner.create().register(new Object(), reference).clean();
     }
 
     public static void main(String[] steps) {
@@ -105,6 +124,9 @@ public final class NativeSteps {
                 return "asked " + (ImageIO.getReaderFormatNames().length > 0) + " " + (GraphicsEnvironment.isHeadless() || true);
             case "load":
                 System.load(first);
+                return "loaded";
+            case "load-by-the-jdk":
+                loadByTheJdk(first);
                 return "loaded";
             case "runtime-load":
                 Runtime.getRuntime().load(first);

@@ -73,6 +73,8 @@ public final class Script {
                     System.out.println(full.getMessage());
                 }
             }
+            case "initialise" -> Initialised.touch(rest.get(0));
+            case "threads" -> System.out.println("threads " + Thread.activeCount());
             case "exit" -> System.exit(Integer.parseInt(rest.get(0)));
             case "try" -> attempt(rest);
             case "thread" -> new Thread(() -> {
@@ -107,5 +109,29 @@ public final class Script {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         System.out.print(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
         System.out.println(Arrays.asList(command) + " ended with " + process.waitFor());
+    }
+
+    /** Reads a file when it is initialised. */
+    private static final class Initialised {
+        private static String file;
+
+        static void touch(String name) throws IOException {
+            file = name;
+            Inner.use();
+        }
+
+        private static final class Inner {
+            static {
+                try {
+                    System.out.print(Files.readString(Path.of(file)));
+                } catch (IOException e) {
+                    throw new java.io.UncheckedIOException(e);
+                }
+            }
+
+            static void use() {
+                System.out.println("initialised");
+            }
+        }
     }
 }

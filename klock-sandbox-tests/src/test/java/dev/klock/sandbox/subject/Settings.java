@@ -1,5 +1,7 @@
 package dev.klock.sandbox.subject;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -117,12 +119,37 @@ public final class Settings {
         System.out.println("main ends");
     }
 
+    /** The class is defined by its bytes alone: the JVM tells agents no name of it then. */
+    private static void nameless(String key) {
+        try (InputStream in = Settings.class.getResourceAsStream("Settings$Late.class")) {
+            byte[] bytes = in.readAllBytes();
+            Class<?> late = new ClassLoader(Settings.class.getClassLoader()) {
+                Class<?> define() {
+                    return defineClass(null, bytes, 0, bytes.length);
+                }
+            }.define();
+            ((Store) late.getDeclaredConstructor().newInstance()).set(key, "v");
+        } catch (IOException | ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Says nothing of itself, by an error that is no exception. */
+    private static final class Untold {
+        @Override
+        public String toString() {
+            throw new AssertionError("not to be shown");
+        }
+    }
+
     private static void run(Memory store, List<String> words) {
         String first = words.size() > 1 ? words.get(1) : "";
         switch (words.get(0)) {
             case "set" -> store.set(first, "v");
             case "wrapped" -> new Wrapped(store).set(first, "v");
             case "late" -> new Late().set(first, "v");
+            case "nameless" -> nameless(first);
+            case "untold" -> System.out.println("got " + store.get(new Untold()));
             case "other" -> new Other().set(first, "v");
             case "get" -> System.out.println("got " + store.get(first));
             case "object" -> System.out.println("got " + store.get(new StringBuilder(first)));
