@@ -92,6 +92,17 @@ public final class Baseline {
         {"=", "${user.home}/.mime.types", "Files.probeContentType"},
         {"=", "${user.home}/.accessibility.properties", "AWT start"},
         {"*", "${user.home}/.java/fonts", "font configuration: its cache"},
+        {"*", "/usr/share/fonts", "fonts"},
+        {"*", "/usr/local/share/fonts", "fonts"},
+        {"*", "/usr/share/X11/fonts", "fonts"},
+        {"*", "/usr/X11R6/lib/X11/fonts", "fonts"},
+        {"*", "/usr/lib/X11/fonts", "fonts"},
+        {"*", "/var/lib/defoma", "fonts"},
+        {"*", "${user.home}/.fonts", "fonts"},
+        {"*", "${user.home}/.local/share/fonts", "fonts"},
+        {"*", "/var/cache/fontconfig", "fonts: whether they have changed"},
+        {"*", "${user.home}/.cache/fontconfig", "fonts: whether they have changed"},
+        {"*", "${user.home}/.fontconfig", "fonts: whether they have changed"},
         {"=", "${user.home}/.java.login.config", "JAAS: its configuration"},
         {"=", "${java.security.properties}", "named by the launcher: security properties"},
         {"=", "${java.security.auth.login.config}", "named by the launcher: JAAS"},
@@ -140,6 +151,7 @@ public final class Baseline {
     private Names names;
     private String working;
     private String temporary;
+    private String home;
     private FileTime made;
     private volatile Baseline named;
     private final List<Row> rows = new ArrayList<>();
@@ -165,8 +177,8 @@ public final class Baseline {
         baseline.resolver = resolver;
         baseline.names = names;
         baseline.working = working;
-        String temporary = System.getProperty("java.io.tmpdir");
-        baseline.temporary = temporary == null ? null : resolver.resolve(names.encode(temporary), true).path();
+        baseline.temporary = real(resolver, names, System.getProperty("java.io.tmpdir"));
+        baseline.home = real(resolver, names, System.getProperty("user.home"));
         baseline.classPath = System.getProperty("java.class.path", "");
         baseline.made = FileTime.fromMillis(System.currentTimeMillis());
         for (int i = 0; i < ROWS.length; i++) {
@@ -199,6 +211,15 @@ public final class Baseline {
             }
         }
         return baseline;
+    }
+
+    private static String real(Resolver resolver, Names names, String directory) {
+        return directory == null ? null : resolver.resolve(names.encode(directory), true).path();
+    }
+
+    /** The real name of the user's home; null if there is none. */
+    public String home() {
+        return home;
     }
 
     /** The real name of the directory for temporary files; null if there is none. */

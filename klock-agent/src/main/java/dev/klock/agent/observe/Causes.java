@@ -44,7 +44,12 @@ final class Causes {
 
     /** Whether the flight recorder does something by itself: no class of the program stands between. */
     static boolean isFlightRecorder() {
-        return new RecorderSearch().walk();
+        return new InternalSearch("jdk.jfr", "jdk.jfr.internal").walk();
+    }
+
+    /** Whether the JDK looks after its fonts by itself: likewise. */
+    static boolean isFontConfiguration() {
+        return new InternalSearch("java.desktop", "sun.font").walk();
     }
 
     /** Whether a module of the JDK, not the program, links native code. */
@@ -167,15 +172,21 @@ final class Causes {
         }
     }
 
-    private static final class RecorderSearch extends Search {
-        RecorderSearch() {
+    /** Whether the first that is neither klock's nor java.base's belongs to a part of the JDK. */
+    private static final class InternalSearch extends Search {
+        private final String module;
+        private final String packageName;
+
+        InternalSearch(String module, String packageName) {
             super(false);
+            this.module = module;
+            this.packageName = packageName;
         }
 
         @Override
         int look(StackWalker.StackFrame frame, Class<?> c) {
             return isOwn(c) || isBase(c) ? ON
-                    : answer(c.getClassLoader() == null && "jdk.jfr".equals(c.getModule().getName()) && c.getPackageName().startsWith("jdk.jfr.internal"));
+                    : answer(c.getClassLoader() == null && module.equals(c.getModule().getName()) && c.getPackageName().startsWith(packageName));
         }
     }
 

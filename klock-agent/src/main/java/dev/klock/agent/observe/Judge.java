@@ -99,7 +99,7 @@ final class Judge {
     private final PreImages images;
     private final Verdicts verdicts;
     private final Trail trail;
-    private final Recorder recorder;
+    private final JdkFiles jdkFiles;
     /** The session has changed where a link leads, or moved a directory with whatever links are in it; never false again. */
     private volatile boolean led;
     private final Mutations mutations = new Mutations();
@@ -118,7 +118,7 @@ final class Judge {
         this.images = images;
         this.verdicts = verdicts;
         this.trail = trail;
-        this.recorder = new Recorder(targets.baseline().temporary());
+        this.jdkFiles = new JdkFiles(targets.baseline().temporary(), targets.baseline().home());
     }
 
     /** See {@link Mutations#moves}. */
@@ -209,7 +209,7 @@ final class Judge {
             }
             return;
         }
-        if (recorder.isItsOwn(op, target)) {
+        if (jdkFiles.isItsOwn(op, target)) {
             if (target.counted(predicate)) {
                 trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
             }

@@ -75,6 +75,13 @@ class NativeDoorsTest {
         assertThat(steps(jdk, "CONSUMES NATIVE:" + library).watched("block", load).values()).containsExactly("loaded");
     }
 
+    /** The JDK looks for fonts and keeps what it found, on the program's thread but on its own account. */
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    void textDrawn_withoutALineForFonts_isDrawn(Jdk jdk) throws IOException {
+        assertThat(steps(jdk).watched("strict", "draw")).isEqualTo(steps(jdk).bare("draw"));
+    }
+
     @ParameterizedTest
     @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
     @Tag("FIELD-B05")

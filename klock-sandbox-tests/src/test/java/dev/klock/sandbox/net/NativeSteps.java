@@ -3,6 +3,7 @@ package dev.klock.sandbox.net;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.tools.attach.VirtualMachine;
 import java.awt.GraphicsEnvironment;
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.lang.invoke.LambdaMetafactory;
@@ -122,6 +123,9 @@ public final class NativeSteps {
             case "jdk-reads":
                 new Properties().store(new StringWriter(), "");
                 return "asked " + (ImageIO.getReaderFormatNames().length > 0) + " " + (GraphicsEnvironment.isHeadless() || true);
+            case "draw":
+                new BufferedImage(9, 9, BufferedImage.TYPE_INT_RGB).createGraphics().drawString("x", 1, 8);
+                return "drawn";
             case "load":
                 System.load(first);
                 return "loaded";
