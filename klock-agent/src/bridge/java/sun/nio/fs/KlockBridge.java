@@ -23,6 +23,7 @@ import java.nio.file.CopyOption;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.concurrent.ConcurrentMap;
 import jdk.internal.access.JavaIOFileDescriptorAccess;
 import jdk.internal.access.SharedSecrets;
 import jdk.internal.misc.Unsafe;
@@ -263,6 +264,11 @@ public final class KlockBridge {
 
     public static void named(String host) {
         HOOKS.named(host);
+    }
+
+    /** A look-up was stopped by an error: the JDK takes its note that one is under way back for an UnknownHostException only. */
+    public static void forget(ConcurrentMap<String, ?> notes, String host, Object note) {
+        notes.remove(host, note);
     }
 
     public static void url(int op, URL url, String method) {

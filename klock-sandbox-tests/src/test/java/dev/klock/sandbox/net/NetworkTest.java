@@ -199,6 +199,19 @@ class NetworkTest {
         assertThat(steps.watched("block", "lookup declared.invalid").values()).allMatch(result -> result.startsWith("UnknownHostException"));
     }
 
+    /** The JDK notes in its cache that a look-up is under way, and takes that back for an exception of its own only: the note would stay for ever. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-F05")
+    void lookUp_thatIsStopped_leavesNothingInTheJdksCache(Jdk jdk) {
+        Steps steps = new Steps(jdk, directory, NetSteps.class).jvm("--add-opens", "java.base/java.net=ALL-UNNAMED")
+                .declaring("CONSUMES URL:https://declared.invalid/**");
+        String[] names = {"cached s3cret.invalid", "cached declared.invalid"};
+        assertThat(steps.watched("block", names)).containsEntry(names[0], "ScopeViolationError nothing");
+        assertThat(steps.watched("block", names[1])).isEqualTo(steps.bare(names[1]));
+        assertThat(steps.watched("permissive", names)).isEqualTo(steps.bare(names));
+    }
+
     static Stream<Jdk> withOldSockets() {
         return Jdks.each().filter(jdk -> jdk.feature() < 18);
     }
