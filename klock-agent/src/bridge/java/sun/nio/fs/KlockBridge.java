@@ -502,6 +502,13 @@ public final class KlockBridge {
         HOOKS.ending();
     }
 
+    /** An agent's transformers were shown a class; {@code after} is null if they leave it as it is. Called for every class that is loaded. */
+    public static void changed(byte[] after, ClassLoader loader, String name, byte[] before) {
+        if (after != null && after != before) {
+            HOOKS.changed(loader, name, before, after);
+        }
+    }
+
     /** Listings leave klock's own directory out. */
     public static boolean hides(boolean selfOrParent, byte[] name) {
         return selfOrParent || isHome(name);

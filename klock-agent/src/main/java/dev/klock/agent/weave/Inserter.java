@@ -215,6 +215,13 @@ final class Inserter extends ClassVisitor {
             }
         }
 
+        /** The row's arguments for its end, where it has no call before. */
+        private void pushAll() {
+            for (String argument : hook.arguments) {
+                push(argument, null, null);
+            }
+        }
+
         void pushInt(int value) {
             if (value <= 5) {
                 super.visitInsn(Opcodes.ICONST_0 + value);
@@ -270,6 +277,11 @@ final class Inserter extends ClassVisitor {
                     super.visitVarInsn(Opcodes.ALOAD, 0);
                     bridge("text");
                     return;
+                case "changed":
+                    super.visitInsn(Opcodes.DUP);
+                    pushAll();
+                    bridge("changed");
+                    return;
                 case "ended":
                     pushInt(hook.op.code());
                     bridge("ended");
@@ -306,9 +318,7 @@ final class Inserter extends ClassVisitor {
             super.visitTryCatchBlock(bodyStart, bodyEnd, bodyEnd, null);
             if (hook.end.equals("forget")) {
                 super.visitFrame(Opcodes.F_FULL, 1, new Object[] {owner}, 1, new Object[] {"java/lang/Throwable"});
-                for (String argument : hook.arguments) {
-                    push(argument, null, null);
-                }
+                pushAll();
                 bridge("forget");
                 super.visitInsn(Opcodes.ATHROW);
                 return;
