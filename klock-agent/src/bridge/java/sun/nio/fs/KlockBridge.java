@@ -23,6 +23,7 @@ import java.nio.file.CopyOption;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.concurrent.ConcurrentMap;
 import jdk.internal.access.JavaIOFileDescriptorAccess;
 import jdk.internal.access.SharedSecrets;
 import jdk.internal.misc.Unsafe;
@@ -265,6 +266,11 @@ public final class KlockBridge {
         HOOKS.named(host);
     }
 
+    /** A look-up was stopped by an error: the JDK takes its note that one is under way back for an UnknownHostException only. */
+    public static void forget(ConcurrentMap<String, ?> notes, String host, Object note) {
+        notes.remove(host, note);
+    }
+
     public static void url(int op, URL url, String method) {
         if (url != null && url.getHost() != null) {
             HOOKS.request(op, method, url.getProtocol(), url.getHost(), url.getPort(), url.getPath());
@@ -494,6 +500,13 @@ public final class KlockBridge {
 
     public static void ended(int op) {
         HOOKS.ending();
+    }
+
+    /** An agent's transformers were shown a class; {@code after} is null if they leave it as it is. Called for every class that is loaded. */
+    public static void changed(byte[] after, ClassLoader loader, String name, byte[] before) {
+        if (after != null && after != before) {
+            HOOKS.changed(loader, name, before, after);
+        }
     }
 
     /** Listings leave klock's own directory out. */

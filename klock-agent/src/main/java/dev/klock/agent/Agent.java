@@ -123,7 +123,7 @@ public final class Agent {
         Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
         Observer observer = new Observer(files, names, resolver, targets,
                 manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,
-                session, session, new ReviewedDoors(table.release()));
+                session, session, session, new ReviewedDoors(table.release()));
         session.observedBy(observer, targets);
         session.looksAfter(new Surroundings(files, targets, launch.options().backupMaxFiles()));
         SessionKey key = SessionKey.of(agentId, claim.id());

@@ -18,6 +18,7 @@ import dev.klock.agent.observe.Denial;
 import dev.klock.agent.observe.Ending;
 import dev.klock.agent.observe.Observer;
 import dev.klock.agent.observe.Op;
+import dev.klock.agent.observe.Rewrites;
 import dev.klock.agent.observe.Trail;
 import dev.klock.agent.observe.Unseen;
 import dev.klock.agent.observe.Verdicts;
@@ -55,7 +56,7 @@ import java.util.function.BooleanSupplier;
  * <p>Ways to end: completed (the program ended), aborted (violation: rolled back, 108), lease lost (changes kept, 109; C45). Exactly one
  * is taken, decided by one compare-and-set.
  */
-final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Losses {
+final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewrites, Losses {
     /** What the JVM ends with when klock itself has failed. */
     static final int EXIT_FAILED = 1;
     /** What the JVM ends with when strict aborts the session. */
@@ -94,6 +95,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** Programs of which it was said what klock does not see of them, and which of them are JVMs. */
     private final Set<String> unseen = ConcurrentHashMap.newKeySet();
     private final Set<String> unmonitored = ConcurrentHashMap.newKeySet();
+    /** What was said to be missing since another agent took it out, in a mode that lets it. */
+    private final Set<String> takenOut = ConcurrentHashMap.newKeySet();
     private final Surroundings.Found strays = new Strays();
     /** Held while what children did is looked at: who starts the next one waits for it, or its changes would be taken for others'. */
     private final Object settling = new Object();
@@ -110,7 +113,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     private Observer observer;
     private Targets targets;
     /** Null if the manifest has no hooks on libraries. */
-    private LibraryHooks libraryHooks;
+    private volatile LibraryHooks libraryHooks;
     /** Null until the hooks are in. */
     private volatile Installation installation;
     /** For the guard alone. */
@@ -309,9 +312,25 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Loss
     /** A hook is missing from here on: strict and block must not go on without it. */
     @Override
     public void lost(String gap) {
+        lost(gap, EXIT_FAILED);
+    }
+
+    /** Not klock's failure: another agent, or a program that uses one, takes the hooks out. */
+    @Override
+    public void rewritten(ClassLoader loader, String name, byte[] before, byte[] after) {
+        String gap = installation == null ? null : installation.lostIn(loader, name, before, after);
+        if (gap == null && libraryHooks != null) {
+            gap = libraryHooks.lostIn(name, before, after);
+        }
+        if (gap != null && (mode.denies() || takenOut.add(gap))) {
+            lost(gap, EXIT_ABORTED);
+        }
+    }
+
+    private void lost(String gap, int exitCode) {
         Stderr.error("a hook is lost: " + gap + (mode.denies() ? "; the session ends" : ""));
         if (mode.denies()) {
-            stop("hook-lost", EXIT_FAILED);
+            stop("hook-lost", exitCode);
             if (Thread.currentThread() != guard) {
                 // what this thread is about to do has no hook, so it must not get there
                 guard.await();

@@ -105,6 +105,12 @@ public interface Hooks {
     /** Code of an agent is about to come into this JVM. */
     void agent(int op);
 
+    /**
+     * An agent, klock or another, has made {@code after} of a class that is loaded or changed; throwing leaves it as it was before.
+     * {@code name} is internal, null if the class was defined without one.
+     */
+    void changed(ClassLoader loader, String name, byte[] before, byte[] after);
+
     /** Something is asked of a service of the host by native code of its own, where no hook sees what it does: {@code NATIVE:name}. */
     void service(int op, String name);
 

@@ -81,6 +81,17 @@ public final class LaunchOptions {
         }
     }
 
+    /** The value that the agent's argument {@code argument} gives {@code option}; null if none, or if it is no argument that klock takes. */
+    public static String given(Option option, String argument) {
+        String[] values = new String[Option.all().length];
+        try {
+            readArgument(argument, values, new Origin[values.length]);
+        } catch (UsageException refused) {
+            return null;
+        }
+        return values[option.ordinal()];
+    }
+
     /** The agent argument that gives {@code option} this value, escaped; several are joined by commas. */
     public static String argument(Option option, String value) {
         StringBuilder item = new StringBuilder(option.key()).append('=');

@@ -10,9 +10,13 @@ import java.lang.instrument.Instrumentation;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** The hooks of one manifest, from the start of the JVM to its end. */
 public final class LibraryHooks {
+    /** What woven methods call. */
+    private static final Set<String> CALLS = Set.of("java/lang/KlockCalls");
+
     private final Hook[] hooks;
 
     private LibraryHooks(Hook[] hooks) {
@@ -61,6 +65,15 @@ public final class LibraryHooks {
             }
         }
         return unused;
+    }
+
+    /**
+     * One line on a class that called klock {@code before} another agent's transformers were shown it and does not {@code after}; null for any
+     * other. {@code name} is internal, null if the class was defined without one.
+     */
+    public String lostIn(String name, byte[] before, byte[] after) {
+        boolean lost = ConstantNames.hasOneOf(before, CALLS) && !ConstantNames.hasOneOf(after, CALLS);
+        return lost ? "another agent took it out of ".concat(name == null ? "a class without a name" : name.replace('/', '.')) : null;
     }
 
     /**

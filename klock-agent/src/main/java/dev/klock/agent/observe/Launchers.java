@@ -1,10 +1,14 @@
 package dev.klock.agent.observe;
 
+import dev.klock.agent.config.LaunchOptions;
+import dev.klock.agent.config.Mode;
+import dev.klock.agent.config.Option;
 import dev.klock.agent.decide.Own;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
+import java.util.List;
 
 /**
  * Programs whose own line in a manifest says little: those that run whatever they are told (E05, E16), and JVMs, which could have been
@@ -22,6 +26,8 @@ final class Launchers {
     /** What a JDK or JRE has beside {@code bin}; {@code /usr/lib/modules} is the kernel's. */
     private static final String[] OF_A_JVM = {"lib/jvm.cfg", "lib/rt.jar", "jre/lib/rt.jar"};
     private static final String[] AGENT_OPTIONS = {"-javaagent:", "-agentlib:instrument="};
+    private static final String PROPERTY = "-D";
+    private static final String OF_A_TOOL = "-J";
 
     private final HostFiles files;
     private final Resolver resolver;
@@ -54,15 +60,35 @@ final class Launchers {
     }
 
     /**
-     * Whether the program with this real name is a JVM's launcher that is not told to load klock.
+     * Whether the program with this real name is a JVM's launcher that is not told to load klock, or only to switch it off.
      *
      * @param arguments what it is given, NUL-terminated one by one; null if nothing
      * @param environment the variables it gets, likewise; null if it inherits this process's
      * @param directory the real name of the directory it starts in
      */
     boolean isJvmWithoutKlock(String real, byte[] arguments, byte[] environment, String directory) {
-        return isJvm(real) && !loadsKlock(arguments, directory)
-                && !(real.endsWith("/java") && loadsKlock(environment == null ? own() : environment, directory));
+        return isJvm(real) && !loadsKlock(options(real.endsWith("/java"), arguments, environment, directory), environment, directory);
+    }
+
+    private List<String> options(boolean java, byte[] arguments, byte[] environment, String directory) {
+        JvmOptions options = new JvmOptions(files, resolver, directory);
+        if (java) {
+            options.ofTheVm(variable(environment, "JAVA_TOOL_OPTIONS"));
+            options.ofTheLauncher(variable(environment, "JDK_JAVA_OPTIONS"));
+        }
+        String[] words = arguments == null ? new String[0] : Names.real(arguments).split("\0");
+        for (int i = 0; i < words.length; i++) {
+            if (java) {
+                options.given(words[i]);
+            } else if (words[i].startsWith(OF_A_TOOL)) {
+                // a tool of the JDK has its main class built in, and takes no notice of those variables' agents
+                options.given(words[i].substring(OF_A_TOOL.length()));
+            }
+        }
+        if (java) {
+            options.ofTheVm(variable(environment, "_JAVA_OPTIONS"));
+        }
+        return options.all();
     }
 
     private boolean isJvm(String real) {
@@ -79,30 +105,46 @@ final class Launchers {
         return false;
     }
 
-    /** This process's environment, for those options only. */
-    private static byte[] own() {
-        String options = System.getenv("JAVA_TOOL_OPTIONS");
-        return options == null ? new byte[0] : Names.bytes(Names.ofText(options));
+    /** The value in {@code environment} or, if that is null, in this process's; null if it is not set. */
+    private static String variable(byte[] environment, String name) {
+        if (environment == null) {
+            String value = System.getenv(name);
+            return value == null ? null : Names.ofText(value);
+        }
+        String[] entries = Names.real(environment).split("\0");
+        for (int i = 0; i < entries.length; i++) {
+            if (entries[i].startsWith(name) && entries[i].startsWith("=", name.length())) {
+                return entries[i].substring(name.length() + 1);
+            }
+        }
+        return null;
     }
 
-    private boolean loadsKlock(byte[] block, String directory) {
-        if (block == null) {
-            return false;
+    private boolean loadsKlock(List<String> options, byte[] environment, String directory) {
+        String given = variable(environment, Option.MODE.variable());
+        for (int i = 0; i < options.size(); i++) {
+            if (options.get(i).startsWith(PROPERTY) && options.get(i).startsWith(Option.MODE.property().concat("="), PROPERTY.length())) {
+                given = options.get(i).substring(PROPERTY.length() + Option.MODE.property().length() + 1);
+            }
         }
-        String text = Names.real(block);
-        for (int i = 0; i < AGENT_OPTIONS.length; i++) {
-            for (int at = text.indexOf(AGENT_OPTIONS[i]); at >= 0; at = text.indexOf(AGENT_OPTIONS[i], at + 1)) {
-                int from = at + AGENT_OPTIONS[i].length();
-                int to = from;
-                while (to < text.length() && "=\0 \t\n\"'".indexOf(text.charAt(to)) < 0) {
-                    to++;
-                }
-                Resolved jar = to == from ? null : resolver.resolve(text.substring(from, to), directory, true);
-                if (jar != null && jar.path() != null && own.forbidden(jar.path()) != 0) {
-                    return true;
+        for (int i = 0; i < options.size(); i++) {
+            for (int j = 0; j < AGENT_OPTIONS.length; j++) {
+                String option = options.get(i);
+                if (option.startsWith(AGENT_OPTIONS[j])) {
+                    int equals = option.indexOf('=', AGENT_OPTIONS[j].length());
+                    String jar = option.substring(AGENT_OPTIONS[j].length(), equals < 0 ? option.length() : equals);
+                    String mode = equals < 0 ? null : LaunchOptions.given(Option.MODE, option.substring(equals + 1));
+                    if (isKlock(jar, directory) && !Mode.OFF.word().equals(mode == null ? given : mode)) {
+                        return true;
+                    }
                 }
             }
         }
         return false;
+    }
+
+    private boolean isKlock(String jar, String directory) {
+        Resolved found = jar.isEmpty() ? null : resolver.resolve(jar, directory, true);
+        return found != null && found.path() != null && own.forbidden(found.path()) != 0;
     }
 }

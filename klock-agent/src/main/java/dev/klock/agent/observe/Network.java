@@ -20,9 +20,9 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Which host is meant (F06). A packet goes to an address, so the address decides; a name that lines declare stands for the addresses
  * which the JVM resolved for that very name in this run. The name an {@link InetAddress} carries counts only if it was resolved to that
- * address: a program can make one up ({@code InetAddress.getByAddress(name, bytes)}). {@code localhost} stands for 127.0.0.1 and ::1. A
- * connect is allowed if the address or one of its names is declared, and denied if a deny line names any of them. Spellings are
- * {@link Host}'s business.
+ * address: a program can make one up ({@code InetAddress.getByAddress(name, bytes)}). {@code localhost} stands for 127.0.0.1 and ::1. To
+ * connect, send or listen is allowed if the address or one of its names is declared, and denied if a deny line names any of them; to
+ * listen on every address only by a line of its own. Spellings are {@link Host}'s business.
  *
  * <p>What is the JVM's own: looking up {@code localhost}, this machine's name and a name that the JDK itself just got for an address; a
  * local port that the kernel chooses for a client. Who listens on a port may connect to it: PROVIDES covers what one made (C34).
@@ -44,6 +44,8 @@ final class Network {
 
     private static final String URL = "URL";
     private static final String WILDCARD = "0.0.0.0";
+    /** The same, as a manifest may write it. */
+    private static final String WILDCARD_6 = "[::]";
     private static final String LOCALHOST = "localhost";
     /** Names of one address that are remembered, and addresses of one name. */
     private static final int REMEMBERED = 256;
@@ -72,6 +74,7 @@ final class Network {
         if (again && op == BIND) {
             return;
         }
+        String protocol = datagram ? "udp" : "tcp";
         boolean nowhere = isZero(address);
         if (op == BIND || op == BIND_DATAGRAM || op == LISTEN) {
             String host = nowhere ? WILDCARD : Host.ofAddress(address);
@@ -83,12 +86,13 @@ final class Network {
                 // whether it matters shows when it listens; a client's own port does not
                 work.ephemeral = datagram ? -1 : fd;
             } else {
-                judge.access(work, op, target(datagram ? "udp" : "tcp", host, port), PROVIDES, null, null);
+                Target named = byAnyName(protocol, host, port, PROVIDES, null);
+                judge.access(work, op, named == null ? target(protocol, host, port) : named, PROVIDES, null, null);
             }
         } else {
             // the kernel takes the address of nowhere for this machine; joining a group without asking for a port is joining on any
             String literal = nowhere ? address.length == 4 ? "127.0.0.1" : "[::1]" : Host.ofAddress(address);
-            connect(work, op, datagram ? "udp" : "tcp", literal, carried, port);
+            connect(work, op, protocol, literal, carried, port);
         }
         if (verdicts.ended()) {
             throw Judge.over();
@@ -96,10 +100,12 @@ final class Network {
     }
 
     private void listen(Work work, int op, String host, int declared, int actual) {
-        Target target = target("tcp", host, declared);
-        if (declared == 0 && (target.allowed() & 1 << PROVIDES) == 0) {
-            Target exact = target("tcp", host, actual);
-            target = (exact.allowed() & 1 << PROVIDES) != 0 ? exact : target;
+        Target target = byAnyName("tcp", host, declared, PROVIDES, null);
+        if (declared == 0) {
+            target = byAnyName("tcp", host, actual, PROVIDES, target);
+        }
+        if (target == null) {
+            target = target("tcp", host, declared);
         }
         judge.access(work, op, target, PROVIDES, null, null);
         targets.created(target, false);
@@ -112,17 +118,9 @@ final class Network {
             name = null;
         }
         Target shown = target(protocol, name == null ? literal : name, port);
-        Target allowed = candidate(shown, null);
-        allowed = candidate(target(protocol, literal, port), allowed);
+        Target allowed = byAnyName(protocol, literal, port, CONSUMES, candidate(shown, null, CONSUMES));
         if (op == JOIN_GROUP) {
-            allowed = candidate(target(protocol, literal, 0), allowed);
-        }
-        String[] others = names.get(literal);
-        for (int i = 0; others != null && i < others.length; i++) {
-            allowed = candidate(target(protocol, others[i], port), allowed);
-        }
-        if (isHere(literal)) {
-            allowed = candidate(target(protocol, LOCALHOST, port), allowed);
+            allowed = candidate(target(protocol, literal, 0), allowed, CONSUMES);
         }
         if (allowed == null) {
             Target own = listening.get(port);
@@ -131,13 +129,27 @@ final class Network {
         judge.access(work, op, allowed, CONSUMES, requested(name, literal, port), null);
     }
 
+    /** What was {@code found} so far, or, of the end point by its address and all its names, what decides; null if none is declared. */
+    private Target byAnyName(String protocol, String literal, int port, int predicate, Target found) {
+        Target best = candidate(target(protocol, literal, port), found, predicate);
+        if (literal.equals(WILDCARD)) {
+            return candidate(target(protocol, WILDCARD_6, port), best, predicate);
+        }
+        String[] others = names.get(literal);
+        for (int i = 0; others != null && i < others.length; i++) {
+            best = candidate(target(protocol, others[i], port), best, predicate);
+        }
+        return isHere(literal) ? candidate(target(protocol, LOCALHOST, port), best, predicate) : best;
+    }
+
     /** {@code target} if it is denied by a line, which beats all; else what was found so far or, if it is allowed, {@code target}. */
-    private static Target candidate(Target target, Target found) {
-        if (found != null && Scope.isDenied(found.decide(Predicate.CONSUMES))) {
+    private static Target candidate(Target target, Target found, int predicate) {
+        Predicate asked = Targets.predicate(predicate);
+        if (found != null && Scope.isDenied(found.decide(asked))) {
             return found;
         }
-        boolean denied = Scope.isDenied(target.decide(Predicate.CONSUMES));
-        return denied || found == null && (target.allowed() & 1 << CONSUMES) != 0 ? target : found;
+        boolean denied = Scope.isDenied(target.decide(asked));
+        return denied || found == null && (target.allowed() & 1 << predicate) != 0 ? target : found;
     }
 
     /** Whether the JVM resolved {@code name} to {@code literal}; asks it again if it did so before klock listened or by other means. */
@@ -226,32 +238,23 @@ final class Network {
     private void hosts(Work work, int op, String protocol, String host, int port, String path, int predicate) {
         String given = Host.canonical(host);
         Target shown = url(protocol, given, port, path);
-        Target best = request(shown, null, predicate);
+        Target best = candidate(shown, null, predicate);
         String[] others = Host.isAddress(given) ? names.get(given) : addresses.get(given);
         for (int i = 0; others != null && i < others.length; i++) {
-            best = request(url(protocol, others[i], port, path), best, predicate);
+            best = candidate(url(protocol, others[i], port, path), best, predicate);
         }
         if (isHere(given)) {
-            best = request(url(protocol, LOCALHOST, port, path), best, predicate);
+            best = candidate(url(protocol, LOCALHOST, port, path), best, predicate);
         }
         if (given.equals(LOCALHOST)) {
-            best = request(url(protocol, "127.0.0.1", port, path), best, predicate);
-            best = request(url(protocol, "[::1]", port, path), best, predicate);
+            best = candidate(url(protocol, "127.0.0.1", port, path), best, predicate);
+            best = candidate(url(protocol, "[::1]", port, path), best, predicate);
         }
         if (best == null) {
             Target own = listening.get(port);
             best = own != null && isOfThisMachine(given) ? own : shown;
         }
         judge.access(work, op, best, predicate, null, null);
-    }
-
-    private static Target request(Target target, Target found, int predicate) {
-        Predicate asked = Targets.predicate(predicate);
-        if (found != null && Scope.isDenied(found.decide(asked))) {
-            return found;
-        }
-        boolean denied = Scope.isDenied(target.decide(asked));
-        return denied || found == null && (target.allowed() & 1 << predicate) != 0 ? target : found;
     }
 
     private Target url(String protocol, String host, int port, String path) {

@@ -82,6 +82,7 @@ public final class Observer implements Hooks {
     private final Targets targets;
     private final Verdicts verdicts;
     private final Ending ending;
+    private final Rewrites rewrites;
     private final DecisionCache cache = new DecisionCache();
     private final Descriptors descriptors = new Descriptors();
     private final Judge judge;
@@ -94,13 +95,14 @@ public final class Observer implements Hooks {
      * @param searchPath PATH as this process was started with it, null if it has none
      */
     public Observer(HostFiles files, Names names, Resolver resolver, Targets targets, List<Line> lines, String searchPath,
-            PreImages images, Verdicts verdicts, Trail trail, Ending ending, Doors doors) {
+            PreImages images, Verdicts verdicts, Trail trail, Ending ending, Rewrites rewrites, Doors doors) {
         this.files = files;
         this.names = names;
         this.resolver = resolver;
         this.targets = targets;
         this.verdicts = verdicts;
         this.ending = ending;
+        this.rewrites = rewrites;
         Programs programs = new Programs(files, resolver, searchPath == null ? null : names.encode(searchPath));
         judge = new Judge(files, resolver, targets, lines, programs, descriptors, images, verdicts, trail);
         network = new Network(targets, judge, verdicts);
@@ -715,6 +717,20 @@ public final class Observer implements Hooks {
             failed(op, e);
         } finally {
             work.depth = 0;
+        }
+    }
+
+    /** Whoever changes the class, and on whatever thread: also while klock's own code runs. */
+    @Override
+    public void changed(ClassLoader loader, String name, byte[] before, byte[] after) {
+        Work work = works.get();
+        work.depth++;
+        try {
+            rewrites.rewritten(loader, name, before, after);
+        } catch (RuntimeException e) {
+            failed(Op.LOAD_AGENT.code(), e);
+        } finally {
+            work.depth--;
         }
     }
 

@@ -8,7 +8,7 @@ import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** Reads a class that another transformer has had after the weaver: which rows' calls stand in it still. */
+/** Reads a class that another agent's transformer has had after the weaver: which rows' calls stand in it still. */
 final class FinalCalls extends ClassVisitor {
     private final List<Hook> hooks;
     private final Set<Hook> found;
@@ -52,6 +52,7 @@ final class FinalCalls extends ClassVisitor {
 
     private static boolean isEnd(String bridgeMethod) {
         return bridgeMethod.startsWith("end") || bridgeMethod.equals("hides") || bridgeMethod.equals("variable") || bridgeMethod.equals("replaced")
-                || bridgeMethod.equals("without") || bridgeMethod.equals("text");
+                || bridgeMethod.equals("without") || bridgeMethod.equals("text") || bridgeMethod.equals("forget")
+                || bridgeMethod.equals("changed");
     }
 }

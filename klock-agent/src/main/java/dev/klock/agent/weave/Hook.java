@@ -64,6 +64,7 @@ public final class Hook {
             case "boolean":
             case "stream":
             case "random":
+            case "forget":
                 return true;
             default:
                 return false;

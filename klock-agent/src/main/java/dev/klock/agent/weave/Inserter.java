@@ -21,8 +21,8 @@ import org.objectweb.asm.Type;
  * call, and pushes them back: needed where the real argument is a local variable (file descriptors on 17) or where the caller of the
  * native is a method with other arguments.
  *
- * <p>No branch is added, so the frames of the original stay valid; the one new frame is the handler's, whose locals are the method's
- * parameters. Methods without a row are copied as they are. Nothing here uses lambdas or string concatenation through invokedynamic at
+ * <p>No branch is added, so the frames of the original stay valid; the one new frame is the handler's, which knows of no local variable,
+ * or of {@code this} alone. Methods without a row are copied as they are. Nothing here uses lambdas or string concatenation through invokedynamic at
  * run time of woven code.
  */
 final class Inserter extends ClassVisitor {
@@ -206,8 +206,19 @@ final class Inserter extends ClassVisitor {
             } else if (kind == '#') {
                 int n = Integer.parseInt(argument.substring(1));
                 super.visitVarInsn(siteTypes[n].getOpcode(Opcodes.ILOAD), siteSlots[n]);
+            } else if (kind == '@') {
+                int dot = argument.indexOf('.');
+                int colon = argument.indexOf(':');
+                super.visitFieldInsn(Opcodes.GETSTATIC, argument.substring(1, dot), argument.substring(dot + 1, colon), argument.substring(colon + 1));
             } else {
                 pushInt(Integer.parseInt(argument));
+            }
+        }
+
+        /** The row's arguments for its end, where it has no call before. */
+        private void pushAll() {
+            for (String argument : hook.arguments) {
+                push(argument, null, null);
             }
         }
 
@@ -224,6 +235,7 @@ final class Inserter extends ClassVisitor {
             switch (hook.end) {
                 case "-":
                 case "argument":
+                case "forget":
                     return;
                 case "void":
                 case "process":
@@ -265,6 +277,11 @@ final class Inserter extends ClassVisitor {
                     super.visitVarInsn(Opcodes.ALOAD, 0);
                     bridge("text");
                     return;
+                case "changed":
+                    super.visitInsn(Opcodes.DUP);
+                    pushAll();
+                    bridge("changed");
+                    return;
                 case "ended":
                     pushInt(hook.op.code());
                     bridge("ended");
@@ -299,6 +316,13 @@ final class Inserter extends ClassVisitor {
             Label bodyEnd = new Label();
             super.visitLabel(bodyEnd);
             super.visitTryCatchBlock(bodyStart, bodyEnd, bodyEnd, null);
+            if (hook.end.equals("forget")) {
+                super.visitFrame(Opcodes.F_FULL, 1, new Object[] {owner}, 1, new Object[] {"java/lang/Throwable"});
+                pushAll();
+                bridge("forget");
+                super.visitInsn(Opcodes.ATHROW);
+                return;
+            }
             super.visitFrame(Opcodes.F_FULL, 0, new Object[0], 1, new Object[] {"java/lang/Throwable"});
             super.visitInsn(Opcodes.DUP);
             pushInt(hook.op.code());

@@ -156,6 +156,33 @@ public final class Installation {
         return null;
     }
 
+    /**
+     * One line on a hook that a class had {@code before} another agent's transformers were shown it and has not {@code after}; null if there
+     * is none. Only those that come after the weaver can take one out; bytes that come to it without are given theirs then.
+     *
+     * @param name internal, null if the class was defined without one
+     */
+    public String lostIn(ClassLoader loader, String name, byte[] before, byte[] after) {
+        List<Hook> hooks = name != null && Weaver.isOfTheJdk(loader) ? table.byClass().get(name) : null;
+        return hooks == null ? null : lost(hooks, before, after);
+    }
+
+    static String lost(List<Hook> hooks, byte[] before, byte[] after) {
+        Set<Hook> left = new HashSet<>();
+        FinalCalls.find(after, hooks, left);
+        if (left.size() == hooks.size()) {
+            return null;
+        }
+        Set<Hook> had = new HashSet<>();
+        FinalCalls.find(before, hooks, had);
+        for (Hook hook : hooks) {
+            if (had.contains(hook) && !left.contains(hook)) {
+                return "another agent took it out of ".concat(hook.toString());
+            }
+        }
+        return null;
+    }
+
     /** Loads a class of the JDK that need not be there, without initialising it; null if it is not there. */
     private static Class<?> load(String className) {
         String module = className.startsWith("sun.tools.attach.") ? "jdk.attach" : className.startsWith("sun.jvm.hotspot.") ? "jdk.hotspot.agent" : null;

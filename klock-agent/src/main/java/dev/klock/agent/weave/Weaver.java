@@ -15,7 +15,9 @@ import java.util.Set;
  * where an earlier start has done that with the very same bytes, from what was {@linkplain KeptClasses kept} of it. Runs on the premain
  * thread and, for classes loaded later, on the loading thread.
  *
- * <p>It stays registered: a second agent that redefines or retransforms a hooked class gets the hooks again (FIELD C07).
+ * <p>It stays registered: a second agent that redefines or retransforms a hooked class gets the hooks again (FIELD C07). What the
+ * transformers of agents that come after it make of its bytes, it is not shown: that the hooks are still there is looked at where the JVM
+ * is given what each agent made ({@link Installation#lostIn}).
  *
  * <p>Nothing of ASM is mentioned here: a start that finds everything kept loads none of it.
  */

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An observer over the real file system with a manifest of a few lines, and fakes that remember what they were told. */
-final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
+final class Fixture implements PreImages, Verdicts, Trail, Ending, Rewrites, Doors {
     final TestHostFiles files = new TestHostFiles();
     final Resolver resolver = new Resolver(files);
     /** Paths in the order of their first change. */
@@ -108,7 +108,7 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
 
     Fixture start() {
         targets = new Targets(scope.build(), baseline, own, this::retired);
-        observer = new Observer(files, new Names("UTF-8"), resolver, targets, lines, System.getenv("PATH"), this, this, this, this, this);
+        observer = new Observer(files, new Names("UTF-8"), resolver, targets, lines, System.getenv("PATH"), this, this, this, this, this, this);
         return this;
     }
 
@@ -290,5 +290,10 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Doors {
     @Override
     public void ending() {
         trail.add("ending");
+    }
+
+    @Override
+    public void rewritten(ClassLoader loader, String name, byte[] before, byte[] after) {
+        trail.add("rewritten " + name + " " + observer.isEntered());
     }
 }

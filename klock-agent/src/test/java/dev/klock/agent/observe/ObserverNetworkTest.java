@@ -98,6 +98,45 @@ class ObserverNetworkTest {
     }
 
     @Test
+    @Tag("FIELD-F10")
+    void listening_declaredForLocalhost_isOnBothOfItsAddressesOnly() {
+        fixture.allow("PROVIDES URL:tcp://localhost:80").allow("PROVIDES URL:udp://localhost:53").allow("PROVIDES URL:tcp://localhost:0").start();
+        for (byte[] address : new byte[][] {LOOPBACK, LOOPBACK_6}) {
+            assertThat(denied(Op.BIND, address, null, 80)).isFalse();
+            assertThat(denied(Op.LISTEN, address, null, 80)).isFalse();
+            assertThat(denied(Op.BIND_DATAGRAM, address, null, 53)).isFalse();
+            assertThat(denied(Op.BIND_DATAGRAM, address, null, 80)).as("the other protocol").isTrue();
+            assertThat(denied(Op.LISTEN, address, null, 81)).as("another port").isTrue();
+            fixture.observer.endPoint(Op.BIND.code(), address, null, 0, 7);
+            assertThat(fixture.denied(() -> fixture.observer.endPoint(Op.LISTEN.code(), address, null, 40_000, 7))).as("a chosen port").isFalse();
+            assertThat(denied(Op.CONNECT, address, null, 40_000)).as("its own server").isFalse();
+        }
+        assertThat(denied(Op.LISTEN, NOWHERE, null, 80)).isTrue();
+        assertThat(lastDenied()).isEqualTo("PROVIDES URL:tcp://0.0.0.0:80");
+        assertThat(denied(Op.LISTEN, new byte[] {127, 0, 0, 2}, null, 80)).isTrue();
+    }
+
+    @Test
+    @Tag("FIELD-F06")
+    void listening_declaredByAName_isOnWhatItWasResolvedTo_andDeniedByEveryNameOfIt() {
+        for (String host : new String[] {"here.example:80", "127.0.0.1:80", "127.0.0.1:0", "zero.example:80", "[::]:90"}) {
+            fixture.allow("PROVIDES URL:tcp://" + host);
+        }
+        fixture.deny("PROVIDES URL:tcp://localhost:80").start();
+        assertThat(denied(Op.LISTEN, SERVER, null, 80)).as("never looked up").isTrue();
+        fixture.observer.resolved("here.example", new byte[][] {SERVER});
+        assertThat(denied(Op.LISTEN, SERVER, null, 80)).isFalse();
+        assertThat(denied(Op.LISTEN, OTHER, null, 80)).isTrue();
+        fixture.observer.resolved("zero.example", new byte[][] {NOWHERE});
+        assertThat(denied(Op.LISTEN, NOWHERE, null, 80)).as("every address is more than a name").isTrue();
+        assertThat(denied(Op.LISTEN, NOWHERE, null, 90)).isFalse();
+        assertThat(denied(Op.BIND, LOOPBACK, null, 80)).as("a deny line by another name").isTrue();
+        assertThat(lastDenied()).isEqualTo("PROVIDES URL:tcp://localhost:80");
+        fixture.observer.endPoint(Op.BIND.code(), LOOPBACK, null, 0, 7);
+        assertThat(fixture.denied(() -> fixture.observer.endPoint(Op.LISTEN.code(), LOOPBACK, null, 80, 7))).as("the system chose it").isTrue();
+    }
+
+    @Test
     @Tag("FIELD-F08")
     void datagramMark_countsForTheNextCallOnly() {
         fixture.allow("PROVIDES URL:udp://127.0.0.1:53").start();

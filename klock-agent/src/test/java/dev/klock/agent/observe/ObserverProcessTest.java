@@ -221,6 +221,57 @@ class ObserverProcessTest {
         assertThat(f.unseen).containsExactly("UNMONITORED_JVM PROCESS:/bin/javac", "UNMONITORED_JVM PROCESS:/bin/java");
     }
 
+    /** As the launcher and the VM read their words: what stands behind the main class is the program's own. */
+    @Test
+    @Tag("FIELD-C11")
+    void a_jvm_has_klock_if_its_own_options_load_it_and_do_not_switch_it_off() throws IOException {
+        Files.createDirectories(w.resolve("lib"));
+        Files.writeString(w.resolve("lib/jvm.cfg"), "");
+        program("bin/java");
+        program("bin/javac");
+        String klock = "-javaagent:" + w + "/bin/data";
+        Files.writeString(w.resolve("args"), "# " + klock + "=mode=off\n-cp 'a \\' b'\n-javaagent:\"" + w + "/b\\in/da\\\n   ta\"");
+        Files.writeString(w.resolve("main"), "Main " + klock);
+        Files.writeString(w.resolve("comment"), "#" + klock);
+        String[] watched = {klock, "-cp x " + klock + " Main", "--module-path -x " + klock, "-jar " + klock + " x.jar", "-agentlib:instrument=" + w + "/bin/data",
+            "@args Main", "-cp @@x @" + w + "/args", klock + "=mode=block", klock + "=home=a\\,mode=off", "-Dklock.mode=off " + klock + "=mode=strict",
+            "-Dklock.mode=off -Dklock.mode=learn " + klock, klock + "=mode=off " + klock};
+        String[] alone = {"Main " + klock, "-cp x Main " + klock, "-jar x.jar " + klock, "-m x/y " + klock, "--module=x/y " + klock, "-cp " + klock,
+            "@main", "@comment", "@@args", "--disable-@files @args", "@none", "@/dev/null", "-cp x @main " + klock, klock + "=mode=off", klock + "=agent=x,mode=off",
+            "-Dklock.mode=off " + klock, klock + " -Dklock.mode=off", "-Dx=" + klock, "-J" + klock};
+        for (String arguments : watched) {
+            assertThat(unseen("/bin/java", arguments)).as(arguments).isEmpty();
+        }
+        for (String arguments : alone) {
+            assertThat(unseen("/bin/java", arguments)).as(arguments).containsExactly("UNMONITORED_JVM PROCESS:/bin/java");
+        }
+        for (String variable : new String[] {"JAVA_TOOL_OPTIONS=-Xmx1g '" + klock + "'", "_JAVA_OPTIONS=" + klock, "JDK_JAVA_OPTIONS=" + klock, "JDK_JAVA_OPTIONS=@args"}) {
+            assertThat(unseen("/bin/java", "Main", variable)).as(variable).isEmpty();
+            assertThat(unseen("/bin/java", "Main", variable, "KLOCK_MODE=off")).as(variable).hasSize(1);
+            assertThat(unseen("/bin/javac", "Main", variable)).as(variable).hasSize(1);
+        }
+        for (String variable : new String[] {"OTHER=" + klock, "X_JAVA_OPTIONS=" + klock, "JAVA_TOOL_OPTIONS=" + klock + "=mode=off", "JAVA_TOOL_OPTIONS=@args"}) {
+            assertThat(unseen("/bin/java", "Main", variable)).as(variable).hasSize(1);
+        }
+        assertThat(unseen("/bin/java", klock, "KLOCK_MODE=off")).hasSize(1);
+        assertThat(unseen("/bin/java", klock + "=mode=strict", "KLOCK_MODE=off")).isEmpty();
+        assertThat(unseen("/bin/javac", "A.java -J" + klock)).isEmpty();
+        assertThat(unseen("/bin/javac", klock)).hasSize(1);
+    }
+
+    private List<String> unseen(String program, String arguments, String... variables) throws IOException {
+        Fixture f = new Fixture(w).own(new Own(null, w + "/bin/data")).allow("PROVIDES PROCESS:" + w + program, List.of());
+        for (String name : new String[] {"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"}) {
+            f.allow("MUTATES ENV:" + name);
+        }
+        f.start();
+        String environment = variables.length == 0 ? "A=b\0" : String.join("\0", variables) + "\0";
+        f.observer.start(Op.START_PROCESS.code(), f.bytesAt(program + "\0"), Fixture.bytes(arguments.replace(' ', '\0') + "\0"), 1, Fixture.bytes(environment), 1,
+                f.bytesAt("\0"), new int[3]);
+        end(f);
+        return f.unseen;
+    }
+
     @Test
     @Tag("FIELD-C04")
     void a_native_that_is_a_door_is_reached_only_where_declared() {

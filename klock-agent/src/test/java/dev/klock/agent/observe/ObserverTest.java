@@ -1105,4 +1105,16 @@ class ObserverTest {
         f.observer.path(Op.PROBE.code(), f.bytesAt("/in/./a"), 0);
         assertThat(target.count(Predicate.DEPENDS_ON)).isEqualTo(1);
     }
+
+    @Test
+    @Tag("FIELD-C07")
+    void class_changed_by_an_agent_is_looked_at_on_klocks_own_threads_too() {
+        Fixture f = new Fixture(w).start();
+        f.observer.changed(null, "java/io/A", new byte[0], new byte[1]);
+        f.observer.enter();
+        f.observer.changed(null, "java/io/B", new byte[0], new byte[1]);
+        f.observer.leave();
+        assertThat(f.trail).containsExactly("rewritten java/io/A true", "rewritten java/io/B true");
+        assertThat(f.observer.isEntered()).isFalse();
+    }
 }

@@ -132,6 +132,22 @@ class FieldStartTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-C11")
+    void childJvm_thatHasKlockInNameOnly_isReported_andOneThatHasItInAFileIsNot(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        String java = jdk.java().toString();
+        String agent = "-javaagent:" + KlockJar.path();
+        Path file = Files.writeString(workspace.root().resolve("options"), "-javaagent:'" + KlockJar.path() + "'=mode=block\n");
+        String program = "-cp " + Child.placeOf(FirstThings.class) + " " + FirstThings.Strays.class.getName();
+        for (String arguments : new String[] {program + " " + agent, agent + "=mode=off " + program, "@" + file + " " + program}) {
+            Outcome outcome = workspace.bare(jdk, "run " + java + " " + arguments).klock("")
+                    .manifest(workspace.manifest() + "  - {predicate: PROVIDES, resource: \"PROCESS:" + java + "\", effects: []}\n").run();
+            assertThat(outcome.err().contains("unmonitored child JVM")).as("%s: %s", arguments, outcome).isEqualTo(!arguments.startsWith("@"));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     @Tag("FIELD-C12")
     void toolsOfTheJdk_underJavaToolOptions_workAndOpenNoSession(Jdk jdk) throws Exception {
         Workspace.in(directory);

@@ -7,7 +7,9 @@ import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.subject.AgentJar;
 import dev.klock.sandbox.subject.Isolated;
+import dev.klock.sandbox.subject.LaterAgent;
 import dev.klock.sandbox.subject.Settings;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.objectweb.asm.ClassReader;
 
 /** Hooks whose type, method and template stand in the manifest. */
 class LibraryHookTest {
@@ -78,6 +81,21 @@ class LibraryHookTest {
         assertThat(hooked(outcome)).containsExactly("allow settings MUTATES CONFIG_KEY:a", "allow reads CONSUMES CONFIG_KEY:a",
                 "deny settings MUTATES CONFIG_KEY:b");
         assertThat(directory.resolve("kept")).hasContent("first");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-C07")
+    void classThatAnotherAgentGivesBackWithoutItsHooks_endsTheSession(Jdk jdk) throws IOException {
+        Path agent = AgentJar.write(directory.resolve("later.jar"), "Premain-Class", LaterAgent.class);
+        for (String mode : new String[] {"strict", "permissive"}) {
+            Outcome outcome = Child.on(jdk).in(directory).with(ClassReader.class).main(LaterAgent.class, "kept", "library", "set b").klock("mode=" + mode)
+                    .jvm("-javaagent:" + agent).manifest(manifest(HOOKS)).run();
+            assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(mode.equals("strict") ? 108 : 0);
+            assertThat(outcome.out().contains("set b")).as(outcome.toString()).isEqualTo(mode.equals("permissive"));
+            assertThat(outcome.err()).containsOnlyOnce("a hook is lost: another agent took it out of dev.klock.sandbox.subject.Settings$Memory");
+        }
+        assertThat(directory.resolve("kept")).hasContent("written");
     }
 
     @ParameterizedTest

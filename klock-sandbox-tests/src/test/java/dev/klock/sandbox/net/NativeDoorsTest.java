@@ -2,24 +2,24 @@ package dev.klock.sandbox.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Jdks;
 import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.subject.AgentJar;
+import dev.klock.sandbox.subject.LaterAgent;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.jar.Attributes;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.objectweb.asm.ClassReader;
 
 /** Ways round the JDK: native code, agents, and the VM told to write files. */
 @Tag("K6-1")
@@ -156,13 +156,7 @@ class NativeDoorsTest {
     @Tag("FIELD-C20")
     @Tag("FIELD-C07")
     void agentAfterKlock_undeclared_doesNotComeIn(Jdk jdk) throws IOException {
-        Path jar = real("late.jar");
-        Manifest manifest = new Manifest();
-        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        manifest.getMainAttributes().putValue("Agent-Class", LateAgent.class.getName());
-        try (OutputStream file = Files.newOutputStream(jar); JarOutputStream out = new JarOutputStream(file, manifest)) {
-            out.finish();
-        }
+        Path jar = AgentJar.write(real("late.jar"), "Agent-Class", LateAgent.class);
         String java = jdk.java().toRealPath().toString();
         String[] child = {"{predicate: PROVIDES, resource: \"PROCESS:" + java + "\", effects: []}", "CONSUMES NATIVE:agent"};
         Map<String, String> results = steps(jdk, child[0]).watched("block", "late-agent " + jar, "command jvmtiAgentLoad " + jar, "attach", "attach 1");
@@ -173,5 +167,56 @@ class NativeDoorsTest {
         assertThat(steps(jdk, child).watched("block", "late-agent " + jar).values()).containsExactly("attacher ended true, agent is here");
         Outcome strict = steps(jdk, child[0]).strict("late-agent " + jar);
         assertThat(strict.exit()).as(strict.toString()).isEqualTo(108);
+    }
+
+    /** @param first whether it is named before klock: its transformers come before klock's weaver then, which puts the hooks in again */
+    private Outcome underLaterAgent(Jdk jdk, boolean first, String options, String way, Object what) throws IOException {
+        Path written = real("ok").resolve("written");
+        Files.deleteIfExists(written);
+        String agent = "-javaagent:" + AgentJar.write(real("later.jar"), "Premain-Class", LaterAgent.class);
+        Child child = Child.on(jdk).in(directory).with(ClassReader.class).main(LaterAgent.class, written.toString(), way, what.toString()).klock(options)
+                .manifest("ver: \"1.0\"\nagent_id: tester\nscope:\n  - PROVIDES FILE:" + written.getParent() + "/*\n");
+        return (first ? child.jvmBefore(agent) : child.jvm(agent)).run();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-C07")
+    void agentThatTakesTheHooksOut_endsTheSessionBeforeTheClassIsChanged(Jdk jdk) throws IOException {
+        Path secret = Files.writeString(real("secret"), "s3cret");
+        Files.createDirectory(real("ok"));
+        for (String way : new String[] {"pristine", "self"}) {
+            Outcome strict = underLaterAgent(jdk, false, "", way, secret);
+            assertThat(strict.exit()).as(strict.toString()).isEqualTo(108);
+            assertThat(strict.err()).contains("klock: a hook is lost: another agent took it out of ").contains("; the session ends");
+            assertThat(strict.out()).as("before the class is changed").isEmpty();
+            assertThat(real("ok").resolve("written")).as("rolled back").doesNotExist();
+            Outcome before = underLaterAgent(jdk, true, "", way, secret);
+            assertThat(before.exit()).as(before.toString()).isEqualTo(108);
+            assertThat(before.out()).isEqualTo("changed\n");
+            assertThat(before.err()).contains("Agent attempted CONSUMES on FILE:" + secret).doesNotContain("a hook is lost");
+        }
+        assertThat(underLaterAgent(jdk, false, "mode=block", "pristine", secret).exit()).isEqualTo(108);
+        Outcome permissive = underLaterAgent(jdk, false, "mode=permissive", "pristine", secret);
+        assertThat(permissive.exit()).as(permissive.toString()).isZero();
+        assertThat(permissive.out()).isEqualTo("changed\nread s3cret\n");
+        assertThat(permissive.err()).containsOnlyOnce("a hook is lost: another agent took it out of java.io.FileInputStream.open");
+        Outcome copy = underLaterAgent(jdk, false, "mode=block", "copy", secret);
+        assertThat(copy.out()).as(copy.toString()).isEqualTo("changed\n");
+        assertThat(copy.err()).contains("Agent attempted CONSUMES on FILE:" + secret).doesNotContain("a hook is lost");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-C07")
+    void agentThatTakesTheHooksOutOfAClassLoadedLater_endsTheSessionBeforeTheClassIsUsed(Jdk jdk) throws IOException {
+        Files.createDirectory(real("ok"));
+        try (LocalServer server = new LocalServer()) {
+            Outcome strict = underLaterAgent(jdk, false, "", "unseen", "http://127.0.0.1:" + server.port() + "/a");
+            assertThat(strict.exit()).as(strict.toString()).isEqualTo(108);
+            assertThat(strict.err()).contains("a hook is lost: another agent took it out of jdk.internal.net.http.Exchange.<init>");
+            assertThat(strict.out()).isEmpty();
+            assertThat(server.seen()).isEmpty();
+        }
     }
 }

@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.reflect.Field;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.HttpURLConnection;
@@ -17,6 +18,7 @@ import java.net.StandardProtocolFamily;
 import java.net.URI;
 import java.net.URL;
 import java.net.UnixDomainSocketAddress;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -35,6 +37,7 @@ import java.nio.file.Path;
 import java.rmi.registry.LocateRegistry;
 import java.util.Hashtable;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.naming.Context;
 import javax.naming.InitialContext;
@@ -172,6 +175,8 @@ public final class NetSteps {
                 }
             case "lookup":
                 return InetAddress.getByName(first).getHostAddress();
+            case "cached":
+                return cached(first);
             case "reverse":
                 return "named " + !InetAddress.getByName(first).getHostName().isEmpty();
             case "local-host":
@@ -197,6 +202,20 @@ public final class NetSteps {
             default:
                 throw new IllegalArgumentException(words.toString());
         }
+    }
+
+    /** What the JDK has on {@code host} after a look-up that fails; the package must be open. */
+    private static String cached(String host) throws Exception {
+        String failure = null;
+        try {
+            InetAddress.getByName(host);
+        } catch (UnknownHostException | Error e) {
+            failure = e.getClass().getSimpleName();
+        }
+        Field cache = InetAddress.class.getDeclaredField("cache");
+        cache.setAccessible(true);
+        Object entry = ((Map<?, ?>) cache.get(null)).get(host);
+        return failure + " " + (entry == null ? "nothing" : entry.getClass().getSimpleName());
     }
 
     private static String nonBlocking(String host, int port) throws IOException {

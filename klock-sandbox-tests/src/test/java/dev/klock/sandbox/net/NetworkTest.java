@@ -133,6 +133,24 @@ class NetworkTest {
         assertThat(results.get("listen-everywhere " + declared)).contains("URL:tcp://0.0.0.0:" + declared);
     }
 
+    /** 127.0.0.1 and ::1, by whatever spelling, and nothing else. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-F10")
+    void listening_declaredForLocalhost_isAllowedOnBothOfItsAddresses(Jdk jdk) throws IOException {
+        int port = freePort();
+        String[] allowed = Stream.of("localhost", "127.0.0.1", "::1", "127.1").flatMap(host -> Stream.of("listen ", "listen-channel ", "listen-async ",
+                "http-server ", "udp-bind ").map(door -> door + host + " " + port)).toArray(String[]::new);
+        String[] chosen = {"listen localhost 0", "listen-channel ::1 0", "serve-oneself localhost", "serve-oneself 127.0.0.1"};
+        String[] denied = {"listen-everywhere " + port, "listen 127.0.0.2 " + port, "listen-everywhere 0", "rmi-registry " + port};
+        Steps steps = new Steps(jdk, directory, NetSteps.class).declaring("PROVIDES URL:tcp://localhost:" + port,
+                "PROVIDES URL:udp://localhost:" + port, "PROVIDES URL:tcp://localhost:0");
+        assertThat(steps.watched("block", allowed)).isEqualTo(steps.bare(allowed));
+        assertThat(steps.watched("block", chosen)).isEqualTo(steps.bare(chosen));
+        Map<String, String> results = steps.watched("block", denied);
+        assertThat(results.values()).as(results.toString()).allMatch(result -> result.contains("ScopeViolationError Agent attempted PROVIDES"));
+    }
+
     @ParameterizedTest
     @MethodSource(JDKS)
     @Tag("FIELD-F08")
@@ -179,6 +197,19 @@ class NetworkTest {
         assertThat(results.get("lookup S3CRET.invalid.")).contains("URL:dns://s3cret.invalid ");
         // looked up, and found not to exist
         assertThat(steps.watched("block", "lookup declared.invalid").values()).allMatch(result -> result.startsWith("UnknownHostException"));
+    }
+
+    /** The JDK notes in its cache that a look-up is under way, and takes that back for an exception of its own only: the note would stay for ever. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-F05")
+    void lookUp_thatIsStopped_leavesNothingInTheJdksCache(Jdk jdk) {
+        Steps steps = new Steps(jdk, directory, NetSteps.class).jvm("--add-opens", "java.base/java.net=ALL-UNNAMED")
+                .declaring("CONSUMES URL:https://declared.invalid/**");
+        String[] names = {"cached s3cret.invalid", "cached declared.invalid"};
+        assertThat(steps.watched("block", names)).containsEntry(names[0], "ScopeViolationError nothing");
+        assertThat(steps.watched("block", names[1])).isEqualTo(steps.bare(names[1]));
+        assertThat(steps.watched("permissive", names)).isEqualTo(steps.bare(names));
     }
 
     static Stream<Jdk> withOldSockets() {
