@@ -98,7 +98,7 @@ final class Suite {
         Child child = Child.on(jdk).in(work).patience(PATIENCE).with(JUNIT).classPath(places)
                 .main(SuiteRun.class, directory.resolve("outcomes").toString(), directory.resolve("classes").toString(),
                         directory.resolve("left-out").toString())
-                .jvm("-Xmx1g", "-Djava.io.tmpdir=" + work.resolve("tmp"), "-Duser.home=" + directory.resolve("home"));
+                .jvm(WHOLE ? "-Xmx3g" : "-Xmx1g", "-Djava.io.tmpdir=" + work.resolve("tmp"), "-Duser.home=" + directory.resolve("home"));
         for (String argument : jvm) {
             Path file = Path.of(argument.substring(argument.indexOf('=') + 1));
             if (file.isAbsolute() && !Files.exists(file)) {

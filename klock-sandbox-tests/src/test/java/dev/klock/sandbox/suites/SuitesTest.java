@@ -52,7 +52,7 @@ class SuitesTest {
                     .append(watched.log().records().size()).append(" records");
             differences.addAll(differences(mode, bare, watched));
             assertThat(watched.log().triples("deny")).as("denied: %s", watched.outcome()).isEmpty();
-            assertThat(watched.log().triples("warn")).as("not in the manifest: %s", watched.outcome()).isEmpty();
+            assertThat(watched.log().triples("warn")).as("not in the manifest: %s %s", watched.log().decided("warn"), watched.outcome()).isEmpty();
             assertThat(watched.outcome().exit()).as(watched.outcome().toString()).isZero();
         }
         System.out.println(told);
