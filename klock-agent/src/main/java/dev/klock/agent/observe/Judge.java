@@ -782,13 +782,17 @@ final class Judge {
     }
 
     private void held(Frame f, Target target) {
+        boolean absent;
         if (target == f.a) {
             f.heldA = true;
+            absent = f.createsA;
         } else {
             f.heldB = true;
+            absent = f.createsB;
         }
         if (!target.isImaged()) {
-            targets.imaged(target);
+            // should the operation fail, nothing is there for the next one either
+            targets.imaged(target, absent);
         }
     }
 

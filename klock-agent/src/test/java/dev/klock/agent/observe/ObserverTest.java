@@ -280,6 +280,43 @@ class ObserverTest {
         assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/out/new"), 0))).isTrue();
     }
 
+    static Stream<Row> creations() {
+        return Stream.of(
+                row("FileOutputStream", Op.OPEN_WRITE, f -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/new"), 0)),
+                row("RandomAccessFile", Op.OPEN_RANDOM, f -> f.observer.name(Op.OPEN_RANDOM.code(), f.at("/out/new"), 2)),
+                row("channel", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/new"), O_WRONLY | O_CREAT)),
+                row("createNewFile", Op.CREATE, f -> f.observer.name(Op.CREATE.code(), f.at("/out/new"), 0)),
+                row("mkdir", Op.MAKE_DIRECTORY, f -> f.observer.path(Op.MAKE_DIRECTORY.code(), f.bytesAt("/out/new"), 0)),
+                row("mknod", Op.MAKE_NODE, f -> f.observer.path(Op.MAKE_NODE.code(), f.bytesAt("/out/new"), 0)),
+                row("symbolic link", Op.SYMLINK, f -> f.observer.paths(Op.SYMLINK.code(), Fixture.bytes("a"), f.bytesAt("/out/new"))),
+                row("hard link", Op.LINK, f -> f.observer.paths(Op.LINK.code(), f.bytesAt("/out/a"), f.bytesAt("/out/new"))),
+                row("rename", Op.RENAME, f -> f.observer.names(Op.RENAME.code(), f.at("/out/a"), f.at("/out/new"))),
+                row("rename of a directory", Op.RENAME, f -> f.observer.names(Op.RENAME.code(), f.at("/out/dir"), f.at("/out/new"))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("creations")
+    @Tag("C34")
+    void what_is_made_after_a_creation_that_failed_is_the_sessions_own_and_what_others_made_is_not(Row row) throws IOException {
+        Fixture f = fixture().m0().allow("CONSUMES FILE:/out/*").allow("RENAMES FILE:/out/*").start();
+        Path made = w.resolve("out/new");
+        row.hook.accept(f);
+        f.observer.end(row.op.code(), -1);
+        Files.createFile(made);
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), made.toString(), 0), () -> { });
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), made.toString(), 0))).isTrue();
+        Files.delete(made);
+        for (Row next : new Row[] {row, creations().findFirst().orElseThrow()}) {
+            next.hook.accept(f);
+            f.observer.end(next.op.code(), -1);
+        }
+        f.does(Op.OPEN_FLAGS, () -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/new"), O_WRONLY | O_CREAT), () -> Files.createFile(made));
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), made.toString(), 0), () -> { });
+        f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), made.toString(), 0), () -> Files.delete(made));
+        assertThat(f.targets.file(made.toString()).count(Predicate.PROVIDES)).isGreaterThanOrEqualTo(3);
+        assertThat(f.allLeft()).isTrue();
+    }
+
     @Test
     @Tag("C34")
     void what_is_renamed_to_a_new_name_was_created_there() {
