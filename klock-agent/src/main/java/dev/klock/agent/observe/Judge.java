@@ -326,6 +326,9 @@ final class Judge {
 
     void change(Work work, Frame f, Target target, int arg, String name, byte[] bytes) {
         if (target == null) {
+            if (work.removed != null && changes(f.op, arg)) {
+                changeRemoved(work, f, work.removed, requested(name, bytes));
+            }
             return;
         }
         int op = f.op;
@@ -362,9 +365,60 @@ final class Judge {
         }
     }
 
-    /** The VM itself writes {@code target}: as an open for writing, but nothing can be compared with it afterwards. */
-    void written(Work work, Frame f, Target target, String requested) {
-        openForWriting(work, f, target, true, false, requested, null);
+    /**
+     * A change of a file that has lost the name it was opened by, through {@code /proc} or by a descriptor. What the session has open for writing
+     * it can change anyway: an unlinked temporary file. All else is judged by the name it had; should that be declared, it does not go for other
+     * names the file may have.
+     */
+    private void changeRemoved(Work work, Frame f, Resolved removed, String requested) {
+        long[] status = removed.status();
+        if (status != null && (status[HostFiles.MODE] & S_IFMT) == S_IFDIR) {
+            return;
+        }
+        Target target = targets.file(removed.was());
+        if (!isOpen(target, status)) {
+            if (status != null && status[HostFiles.NLINK] == 0 && (isSame(status, files.status(1)) || isSame(status, files.status(2)))) {
+                // where the program's own output goes
+                return;
+            }
+            boolean declared = (target.allowed() & 1 << MUTATES) != 0;
+            require(work, f.op, target, MUTATES, requested);
+            if (declared) {
+                throw new IllegalStateException(target.shown().concat(" was removed: what else the file is called is not known"));
+            }
+            mark(work, f);
+            return;
+        }
+        f.a = target;
+        f.opens = f.op == OPEN_WRITE || f.op == OPEN_RANDOM || f.op == OPEN_FLAGS;
+        f.checked = true;
+        f.removed = status;
+        mark(work, f);
+        image(f, target);
+    }
+
+    /** Whether the session opened as {@code target}, and has open for writing, the file that {@code status} is of. */
+    private boolean isOpen(Target target, long[] status) {
+        for (int fd = descriptors.next(0); fd >= 0; fd = descriptors.next(fd + 1)) {
+            Target opened = descriptors.get(fd);
+            if (opened != null && opened.real().equals(target.real()) && isSame(status, files.status(fd))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isSame(long[] a, long[] b) {
+        return a != null && b != null && a[HostFiles.INO] == b[HostFiles.INO] && a[HostFiles.DEV] == b[HostFiles.DEV];
+    }
+
+    /** The VM itself writes what was {@code found}: as an open for writing, but nothing can be compared with it afterwards. */
+    void written(Work work, Frame f, Resolved found, String requested) {
+        if (found.was() != null) {
+            changeRemoved(work, f, found, requested);
+        } else if (found.path() != null) {
+            openForWriting(work, f, targets.file(found.path()), true, false, requested, null);
+        }
         f.checked = false;
         // there is no descriptor whose close would say that it is over
         f.opens = false;
@@ -940,7 +994,7 @@ final class Judge {
         try {
             long[] open = files.status(fd);
             long[] there = files.status(target.bytes());
-            return open == null || there != null && open[HostFiles.INO] == there[HostFiles.INO] && open[HostFiles.DEV] == there[HostFiles.DEV];
+            return open == null || isSame(open, there);
         } catch (IOException unknown) {
             return true;
         }
@@ -1000,12 +1054,13 @@ final class Judge {
     /** Compares what was opened with what was decided (D06). A file renamed or removed meanwhile by another thread is no mistake of the name. */
     private void recheck(Frame f, Target expected, int fd) {
         Resolved object = resolver.descriptor(fd);
-        if (object == null || object.path() == null || object.path().equals(expected.real())) {
+        boolean another = object != null && f.removed != null && !isSame(f.removed, files.status(fd));
+        if (object == null || !another && (object.path() == null || object.path().equals(expected.real()))) {
             return;
         }
-        Target actual = targets.file(object.path());
+        Target actual = object.path() == null ? expected : targets.file(object.path());
         int either = 1 << MUTATES | 1 << PROVIDES;
-        if ((actual.allowed() & either) == 0) {
+        if (object.path() == null || (actual.allowed() & either) == 0) {
             deny(f.op, actual, MUTATES, true, expected.path());
         }
     }

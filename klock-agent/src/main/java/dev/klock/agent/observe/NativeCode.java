@@ -7,6 +7,7 @@ import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
+import java.util.Objects;
 
 /**
  * Judges ways round the JDK: native libraries, code that is linked without JNI, agents that come after klock, other JVMs that are told
@@ -214,11 +215,9 @@ final class NativeCode {
         // no other thread leads the name elsewhere before the VM has opened it
         judge.hold(work, f, false);
         Resolved found = resolver.resolve(Names.ofText(file), true);
-        if (found.path() != null) {
-            judge.written(work, f, targets.file(found.path()), file);
-            if (f.waited && !found.path().equals(resolver.walk(Names.ofText(file), true).path())) {
-                throw new IllegalStateException("what the name leads to has changed meanwhile");
-            }
+        judge.written(work, f, found, file);
+        if (f.waited && !Objects.equals(found.path(), resolver.walk(Names.ofText(file), true).path())) {
+            throw new IllegalStateException("what the name leads to has changed meanwhile");
         }
     }
 

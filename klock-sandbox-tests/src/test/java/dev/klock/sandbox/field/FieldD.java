@@ -3,6 +3,7 @@ package dev.klock.sandbox.field;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.URI;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -58,8 +59,15 @@ final class FieldD {
                 .blocks("own number", w -> new FileOutputStream("/proc/" + ProcessHandle.current().pid() + "/cwd/" + w.path().getFileName() + "/x").close(),
                         "MUTATES FILE:W/x")
                 .blocks("thread", w -> new FileOutputStream("/proc/thread-self/cwd/" + w.path().getFileName() + "/x").close(), "MUTATES FILE:W/x")
-                .blocks("descriptor", FieldD::reopen, "MUTATES FILE:W/in/a").andPermissive("CONSUMES FILE:/proc.*")
-                .declaring("CONSUMES FILE:/proc/**").in("descriptors");
+                .blocks("descriptor", w -> reopen(w.path("in/a"), false), "MUTATES FILE:W/in/a").andPermissive("CONSUMES FILE:/proc.*")
+                .declaring("CONSUMES FILE:/proc/**").in("descriptors")
+                .blocks("descriptor of a file that was removed and has another name", w -> reopen(w.path("out/s/l"), true), "MUTATES FILE:W/out/s/l")
+                .andPermissive("CONSUMES FILE:/proc.*").declaring("CONSUMES FILE:/proc/**", "CONSUMES FILE:W/out/s/*", "DELETES FILE:W/out/s/l").given(w -> {
+                    Files.createDirectory(w.path("out/s"));
+                    Files.writeString(w.path("out/s/a"), "a");
+                    Files.createLink(w.path("out/s/l"), w.path("out/s/a"));
+                }).changesOut().always().in("descriptors")
+                .allows("descriptor of a temporary file that was removed", FieldD::unlinked).declaring("CONSUMES FILE:/proc/**").in("descriptors");
         c.of("D11", "M", "a NUL in a name gives the JDK's own error")
                 .allows("stream", w -> new FileOutputStream(w.name("out/a\0.evil")).close())
                 .allows("path", w -> Path.of(w.name("out/a\0.evil")))
@@ -155,16 +163,34 @@ final class FieldD {
                 .allows("the run-time image", w -> w.say(Files.exists(Path.of(URI.create("jrt:/java.base/module-info.class")))));
     }
 
-    private static void reopen(Site w) throws IOException {
-        try (FileInputStream in = new FileInputStream(w.file("in/a"))) {
-            try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
-                for (Path descriptor : descriptors.toList()) {
-                    if (Files.isSymbolicLink(descriptor) && Files.readSymbolicLink(descriptor).equals(w.path("in/a"))) {
-                        new FileOutputStream(descriptor.toString()).close();
-                    }
+    private static void reopen(Path file, boolean removed) throws IOException {
+        try (FileInputStream in = new FileInputStream(file.toFile())) {
+            String descriptor = descriptor(file);
+            if (removed) {
+                Files.delete(file);
+            }
+            new FileOutputStream("/proc/self/fd/" + descriptor).close();
+        }
+    }
+
+    private static void unlinked(Site w) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(w.file("out/c"), "rw")) {
+            String descriptor = "/proc/self/fd/" + descriptor(w.path("out/c"));
+            Files.delete(w.path("out/c"));
+            Files.writeString(Path.of(descriptor), "c");
+            w.say(file.length() + Files.readString(Path.of(descriptor)));
+        }
+    }
+
+    private static String descriptor(Path file) throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                if (Files.isSymbolicLink(descriptor) && Files.readSymbolicLink(descriptor).equals(file)) {
+                    return descriptor.getFileName().toString();
                 }
             }
         }
+        throw new IOException("no descriptor of " + file);
     }
 
     private static void pair(Site w) throws IOException {
