@@ -426,11 +426,7 @@ final class Judge {
 
     /** Something whose effects cannot be told: MUTATES on the working directory's subtree (K6-7). */
     void opaque(Work work, Frame f, String requested) {
-        byte[] working = files.workingDirectory();
-        if (working == null) {
-            return;
-        }
-        requireAll(f.op, Names.real(working), requested);
+        requireAll(f.op, workingDirectory(), requested);
     }
 
     /** MUTATES on everything at and below {@code directory}, a real name; false if that is not declared and the session lets it go on. */
@@ -674,10 +670,7 @@ final class Judge {
 
     /** {@code arguments} and {@code environment} as for {@link Launchers#isJvmWithoutKlock}. */
     void child(Work work, Frame f, String program, String dir, byte[] arguments, byte[] environment) {
-        byte[] working = files.workingDirectory();
-        if (working == null) {
-            return;
-        }
+        String working = workingDirectory();
         String directory = directory(dir, working);
         String executable = directory == null ? null : programs.find(program, directory);
         if (executable == null) {
@@ -713,8 +706,7 @@ final class Judge {
             }
             // imaging takes long enough for others to lead the names elsewhere
             resolver.bump();
-            Resolved now = dir == null ? null : resolver.resolve(dir, Names.real(working), true);
-            if (!executable.equals(programs.find(program, directory)) || now != null && !directory.equals(now.path())) {
+            if (!executable.equals(programs.find(program, directory)) || !directory.equals(directory(dir, working))) {
                 throw new IllegalStateException("the program or its directory was led elsewhere meanwhile");
             }
         } else {
@@ -727,10 +719,21 @@ final class Judge {
         }
     }
 
-    /** The real path of the directory that a child gets; null if there is none. */
-    private String directory(String dir, byte[] working) {
-        String own = Names.real(working);
-        return dir == null ? own : resolver.resolve(dir, own, true).path();
+    /** The real path of the directory that a child gets, which may have been removed; null if there is none. */
+    private String directory(String dir, String working) {
+        if (dir == null) {
+            return working;
+        }
+        Resolved found = resolver.resolve(dir, working, true);
+        return found.was() != null ? found.was() : found.path();
+    }
+
+    private String workingDirectory() {
+        String working = resolver.workingDirectory();
+        if (working == null) {
+            throw new IllegalStateException("the working directory cannot be seen");
+        }
+        return working;
     }
 
     /** A child is given a descriptor that the session has open for writing: what it writes there is the session's until it is over. */

@@ -73,15 +73,17 @@ final class NativeCode {
             return;
         }
         Resolved found = resolver.resolve(CommandWords.beforeZero(name), true);
-        if (found.path() == null) {
+        // what was removed can be loaded as long as it is open somewhere
+        String real = found.was() != null ? found.was() : found.path();
+        if (real == null) {
             return;
         }
-        boolean ofTheJdk = targets.baseline().isInJavaHome(name) || targets.baseline().isInJavaHome(found.path());
+        boolean ofTheJdk = targets.baseline().isInJavaHome(name) || targets.baseline().isInJavaHome(real);
         // a class of the program may have the name of a JDK class, and with its library the natives that are hooked in the true one
         if (ofTheJdk && Causes.isLinkedByTheJdk()) {
             return;
         }
-        judge.access(work, op, targets.other(NATIVE, Names.text(found.path())), CONSUMES, Names.text(name), null);
+        judge.access(work, op, targets.other(NATIVE, Names.text(real)), CONSUMES, Names.text(name), null);
     }
 
     /** As {@link dev.klock.bridge.Hooks#reached}: by reflection, a method handle, or a class of its own in a package that was opened (C04). */

@@ -65,8 +65,8 @@ public final class Resolver {
         return working == null ? Resolved.UNREACHABLE : resolve(name, working, follow);
     }
 
-    /** The working directory, or what it was called when it was removed: names may lead out of it still. */
-    private String workingDirectory() {
+    /** The working directory, or what it was called when it was removed: names may lead out of it still. Null if that cannot be seen. */
+    public String workingDirectory() {
         byte[] directory = files.workingDirectory();
         if (directory != null) {
             return Names.real(directory);

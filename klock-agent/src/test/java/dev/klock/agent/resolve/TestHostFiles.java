@@ -20,7 +20,7 @@ public final class TestHostFiles implements HostFiles {
     }
 
     public void workingDirectory(String directory) {
-        workingDirectory = bytes(directory);
+        workingDirectory = directory == null ? null : bytes(directory);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.klock.sandbox.field;
 
+import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -67,7 +68,13 @@ final class FieldD {
                     Files.writeString(w.path("out/s/a"), "a");
                     Files.createLink(w.path("out/s/l"), w.path("out/s/a"));
                 }).changesOut().always().in("descriptors")
-                .allows("descriptor of a temporary file that was removed", FieldD::unlinked).declaring("CONSUMES FILE:/proc/**").in("descriptors");
+                .allows("descriptor of a temporary file that was removed", FieldD::unlinked).declaring("CONSUMES FILE:/proc/**").in("descriptors")
+                .blocks("program that was removed", FieldD::startRemoved, "PROVIDES PROCESS:W/out/l").andPermissive("CONSUMES FILE:/proc.*", "CONSUMES NATIVE:W/out/l")
+                .declaring("CONSUMES FILE:/proc/**", "CONSUMES FILE:W/out/*", "DELETES FILE:W/out/*").given(w -> Files.copy(Path.of("/bin/true"), w.path("out/l")))
+                .changesOut().in("removed")
+                .blocks("program in a directory that was removed", FieldD::startInRemoved, "PROVIDES PROCESS:.*/true").andPermissive("CONSUMES FILE:/proc.*")
+                .declaring("CONSUMES FILE:/proc/**", "CONSUMES FILE:W/out/*", "DELETES FILE:W/out/*").given(w -> Files.createDirectory(w.path("out/s")))
+                .changesOut().in("removed");
         c.of("D11", "M", "a NUL in a name gives the JDK's own error")
                 .allows("stream", w -> new FileOutputStream(w.name("out/a\0.evil")).close())
                 .allows("path", w -> Path.of(w.name("out/a\0.evil")))
@@ -179,6 +186,22 @@ final class FieldD {
             Files.delete(w.path("out/c"));
             Files.writeString(Path.of(descriptor), "c");
             w.say(file.length() + Files.readString(Path.of(descriptor)));
+        }
+    }
+
+    private static void startRemoved(Site w) throws Exception {
+        try (FileInputStream in = new FileInputStream(w.file("out/l"))) {
+            String descriptor = descriptor(w.path("out/l"));
+            Files.delete(w.path("out/l"));
+            w.say(new ProcessBuilder("/proc/" + ProcessHandle.current().pid() + "/fd/" + descriptor).start().waitFor());
+        }
+    }
+
+    private static void startInRemoved(Site w) throws Exception {
+        try (Stream<Path> open = Files.list(w.path("out/s"))) {
+            File directory = new File("/proc/" + ProcessHandle.current().pid() + "/fd/" + descriptor(w.path("out/s")));
+            Files.delete(w.path("out/s"));
+            w.say(open.count() + " " + new ProcessBuilder("/bin/true").directory(directory).start().waitFor());
         }
     }
 
