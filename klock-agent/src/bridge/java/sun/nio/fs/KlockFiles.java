@@ -85,6 +85,15 @@ public final class KlockFiles implements HostFiles {
     }
 
     @Override
+    public long[] followed(byte[] name) {
+        try {
+            return status(UnixFileAttributes.get(new UnixPath(system, name), true));
+        } catch (UnixException absent) {
+            return null;
+        }
+    }
+
+    @Override
     public long[] status(int fd) {
         try {
             return status(UnixFileAttributes.get(fd));

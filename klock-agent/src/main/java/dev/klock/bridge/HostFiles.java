@@ -75,6 +75,11 @@ public interface HostFiles {
             ((FileTime) a.get("lastAccessTime")).to(TimeUnit.NANOSECONDS), (Long) a.get("rdev")};
     }
 
+    /** The same of what {@code name} leads to (stat), be it by a link that shows no name; null if that cannot be looked at. */
+    default long[] followed(byte[] name) {
+        return null;
+    }
+
     /** The same of the open descriptor {@code fd} (fstat); null if that cannot be asked here, or {@code fd} is not open. */
     default long[] status(int fd) {
         return null;

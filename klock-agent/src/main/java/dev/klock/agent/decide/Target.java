@@ -25,7 +25,7 @@ public final class Target {
     static final int CREATED = 1;
     /** Its state before the session's first change is safe. */
     static final int IMAGED = 2;
-    /** The session has removed it or given it another name. */
+    /** The session has removed it, given it another name, or found nothing there, and has not made it since. */
     static final int GONE = 4;
     /** The session has removed it in order to put another in its place. */
     static final int REPLACED = 8;
@@ -188,7 +188,7 @@ public final class Target {
         return (state & IMAGED) != 0;
     }
 
-    /** Whether the session has removed it, or given it another name, and not made it again. */
+    /** Whether the session has removed it, given it another name, or found nothing there, and has not made it since. */
     public boolean isGone() {
         return (state & GONE) != 0;
     }

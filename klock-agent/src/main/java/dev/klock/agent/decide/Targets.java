@@ -255,9 +255,9 @@ public final class Targets implements JarClassPath.Changed {
         change(target, Target.CHANGED, 0);
     }
 
-    /** The pre-image of {@code target} is safe. */
-    public void imaged(Target target) {
-        change(target, Target.IMAGED, 0);
+    /** The pre-image of {@code target} is safe; {@code absent}: that nothing is there, which stays so until {@link #created}. */
+    public void imaged(Target target, boolean absent) {
+        change(target, absent ? Target.IMAGED | Target.GONE : Target.IMAGED, 0);
     }
 
     /** The session has brought {@code target} into being; {@code tree}: with all that lies in it. */

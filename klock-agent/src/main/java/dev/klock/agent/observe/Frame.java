@@ -36,6 +36,8 @@ final class Frame {
     boolean leads;
     /** Compare what was opened with what was decided. */
     boolean checked;
+    /** The status of what was decided, if it has no name that could be compared. */
+    long[] removed;
     /** Counted among {@link Mutations}. */
     boolean marked;
     /** And alone among them. */
@@ -77,6 +79,7 @@ final class Frame {
         leads = false;
         links = false;
         checked = false;
+        removed = null;
         marked = false;
         alone = false;
         counted = false;

@@ -326,6 +326,9 @@ final class Judge {
 
     void change(Work work, Frame f, Target target, int arg, String name, byte[] bytes) {
         if (target == null) {
+            if (work.removed != null && changes(f.op, arg)) {
+                changeRemoved(work, f, work.removed, requested(name, bytes));
+            }
             return;
         }
         int op = f.op;
@@ -362,9 +365,60 @@ final class Judge {
         }
     }
 
-    /** The VM itself writes {@code target}: as an open for writing, but nothing can be compared with it afterwards. */
-    void written(Work work, Frame f, Target target, String requested) {
-        openForWriting(work, f, target, true, false, requested, null);
+    /**
+     * A change of a file that has lost the name it was opened by, through {@code /proc} or by a descriptor. What the session has open for writing
+     * it can change anyway: an unlinked temporary file. All else is judged by the name it had; should that be declared, it does not go for other
+     * names the file may have.
+     */
+    private void changeRemoved(Work work, Frame f, Resolved removed, String requested) {
+        long[] status = removed.status();
+        if (status != null && (status[HostFiles.MODE] & S_IFMT) == S_IFDIR) {
+            return;
+        }
+        Target target = targets.file(removed.was());
+        if (!isOpen(target, status)) {
+            if (status != null && status[HostFiles.NLINK] == 0 && (isSame(status, files.status(1)) || isSame(status, files.status(2)))) {
+                // where the program's own output goes
+                return;
+            }
+            boolean declared = (target.allowed() & 1 << MUTATES) != 0;
+            require(work, f.op, target, MUTATES, requested);
+            if (declared) {
+                throw new IllegalStateException(target.shown().concat(" was removed: what else the file is called is not known"));
+            }
+            mark(work, f);
+            return;
+        }
+        f.a = target;
+        f.opens = f.op == OPEN_WRITE || f.op == OPEN_RANDOM || f.op == OPEN_FLAGS;
+        f.checked = true;
+        f.removed = status;
+        mark(work, f);
+        image(f, target);
+    }
+
+    /** Whether the session opened as {@code target}, and has open for writing, the file that {@code status} is of. */
+    private boolean isOpen(Target target, long[] status) {
+        for (int fd = descriptors.next(0); fd >= 0; fd = descriptors.next(fd + 1)) {
+            Target opened = descriptors.get(fd);
+            if (opened != null && opened.real().equals(target.real()) && isSame(status, files.status(fd))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isSame(long[] a, long[] b) {
+        return a != null && b != null && a[HostFiles.INO] == b[HostFiles.INO] && a[HostFiles.DEV] == b[HostFiles.DEV];
+    }
+
+    /** The VM itself writes what was {@code found}: as an open for writing, but nothing can be compared with it afterwards. */
+    void written(Work work, Frame f, Resolved found, String requested) {
+        if (found.was() != null) {
+            changeRemoved(work, f, found, requested);
+        } else if (found.path() != null) {
+            openForWriting(work, f, targets.file(found.path()), true, false, requested, null);
+        }
         f.checked = false;
         // there is no descriptor whose close would say that it is over
         f.opens = false;
@@ -372,11 +426,7 @@ final class Judge {
 
     /** Something whose effects cannot be told: MUTATES on the working directory's subtree (K6-7). */
     void opaque(Work work, Frame f, String requested) {
-        byte[] working = files.workingDirectory();
-        if (working == null) {
-            return;
-        }
-        requireAll(f.op, Names.real(working), requested);
+        requireAll(f.op, workingDirectory(), requested);
     }
 
     /** MUTATES on everything at and below {@code directory}, a real name; false if that is not declared and the session lets it go on. */
@@ -620,10 +670,7 @@ final class Judge {
 
     /** {@code arguments} and {@code environment} as for {@link Launchers#isJvmWithoutKlock}. */
     void child(Work work, Frame f, String program, String dir, byte[] arguments, byte[] environment) {
-        byte[] working = files.workingDirectory();
-        if (working == null) {
-            return;
-        }
+        String working = workingDirectory();
         String directory = directory(dir, working);
         String executable = directory == null ? null : programs.find(program, directory);
         if (executable == null) {
@@ -659,8 +706,7 @@ final class Judge {
             }
             // imaging takes long enough for others to lead the names elsewhere
             resolver.bump();
-            Resolved now = dir == null ? null : resolver.resolve(dir, Names.real(working), true);
-            if (!executable.equals(programs.find(program, directory)) || now != null && !directory.equals(now.path())) {
+            if (!executable.equals(programs.find(program, directory)) || !directory.equals(directory(dir, working))) {
                 throw new IllegalStateException("the program or its directory was led elsewhere meanwhile");
             }
         } else {
@@ -673,10 +719,21 @@ final class Judge {
         }
     }
 
-    /** The real path of the directory that a child gets; null if there is none. */
-    private String directory(String dir, byte[] working) {
-        String own = Names.real(working);
-        return dir == null ? own : resolver.resolve(dir, own, true).path();
+    /** The real path of the directory that a child gets, which may have been removed; null if there is none. */
+    private String directory(String dir, String working) {
+        if (dir == null) {
+            return working;
+        }
+        Resolved found = resolver.resolve(dir, working, true);
+        return found.was() != null ? found.was() : found.path();
+    }
+
+    private String workingDirectory() {
+        String working = resolver.workingDirectory();
+        if (working == null) {
+            throw new IllegalStateException("the working directory cannot be seen");
+        }
+        return working;
     }
 
     /** A child is given a descriptor that the session has open for writing: what it writes there is the session's until it is over. */
@@ -782,13 +839,17 @@ final class Judge {
     }
 
     private void held(Frame f, Target target) {
+        boolean absent;
         if (target == f.a) {
             f.heldA = true;
+            absent = f.createsA;
         } else {
             f.heldB = true;
+            absent = f.createsB;
         }
         if (!target.isImaged()) {
-            targets.imaged(target);
+            // should the operation fail, nothing is there for the next one either
+            targets.imaged(target, absent);
         }
     }
 
@@ -936,7 +997,7 @@ final class Judge {
         try {
             long[] open = files.status(fd);
             long[] there = files.status(target.bytes());
-            return open == null || there != null && open[HostFiles.INO] == there[HostFiles.INO] && open[HostFiles.DEV] == there[HostFiles.DEV];
+            return open == null || isSame(open, there);
         } catch (IOException unknown) {
             return true;
         }
@@ -996,12 +1057,13 @@ final class Judge {
     /** Compares what was opened with what was decided (D06). A file renamed or removed meanwhile by another thread is no mistake of the name. */
     private void recheck(Frame f, Target expected, int fd) {
         Resolved object = resolver.descriptor(fd);
-        if (object == null || object.path() == null || object.path().equals(expected.real())) {
+        boolean another = object != null && f.removed != null && !isSame(f.removed, files.status(fd));
+        if (object == null || !another && (object.path() == null || object.path().equals(expected.real()))) {
             return;
         }
-        Target actual = targets.file(object.path());
+        Target actual = object.path() == null ? expected : targets.file(object.path());
         int either = 1 << MUTATES | 1 << PROVIDES;
-        if ((actual.allowed() & either) == 0) {
+        if (object.path() == null || (actual.allowed() & either) == 0) {
             deny(f.op, actual, MUTATES, true, expected.path());
         }
     }

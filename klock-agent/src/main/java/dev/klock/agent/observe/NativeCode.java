@@ -9,6 +9,7 @@ import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
 import java.io.ByteArrayOutputStream;
+import java.util.Objects;
 
 /**
  * Judges ways round the JDK: native libraries, code that is linked without JNI, agents that come after klock, other JVMs that are told
@@ -77,15 +78,17 @@ final class NativeCode {
             return;
         }
         Resolved found = resolver.resolve(beforeZero(name), true);
-        if (found.path() == null) {
+        // what was removed can be loaded as long as it is open somewhere
+        String real = found.was() != null ? found.was() : found.path();
+        if (real == null) {
             return;
         }
-        boolean ofTheJdk = targets.baseline().isInJavaHome(name) || targets.baseline().isInJavaHome(found.path());
+        boolean ofTheJdk = targets.baseline().isInJavaHome(name) || targets.baseline().isInJavaHome(real);
         // a class of the program may have the name of a JDK class, and with its library the natives that are hooked in the true one
         if (ofTheJdk && Causes.isLinkedByTheJdk()) {
             return;
         }
-        judge.access(work, op, targets.other(NATIVE, Names.text(found.path())), CONSUMES, Names.text(name), null);
+        judge.access(work, op, targets.other(NATIVE, Names.text(real)), CONSUMES, Names.text(name), null);
     }
 
     /** As {@link dev.klock.bridge.Hooks#reached}: by reflection, a method handle, or a class of its own in a package that was opened (C04). */
@@ -227,11 +230,9 @@ final class NativeCode {
         judge.hold(work, f, false);
         String name = name(file);
         Resolved found = resolver.resolve(name, true);
-        if (found.path() != null) {
-            judge.written(work, f, targets.file(found.path()), file);
-            if (f.waited && !found.path().equals(resolver.walk(name, true).path())) {
-                throw new IllegalStateException("what the name leads to has changed meanwhile");
-            }
+        judge.written(work, f, found, file);
+        if (f.waited && !Objects.equals(found.path(), resolver.walk(name, true).path())) {
+            throw new IllegalStateException("what the name leads to has changed meanwhile");
         }
     }
 

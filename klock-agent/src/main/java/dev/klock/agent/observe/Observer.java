@@ -455,15 +455,15 @@ public final class Observer implements Hooks {
         Frame f = null;
         boolean through = false;
         try {
-            Target target = find(fd);
+            Target target = find(work, fd);
             int access = ACCESS[op];
             if (access >= 0) {
                 judge.access(work, op, target, access, null, null);
             } else {
                 f = work.push(op, resolver.epoch());
                 judge.change(work, f, target, arg, null, null);
-                for (int n = 0; f.waited && find(fd) != target; n++) {
-                    target = find(fd);
+                for (int n = 0; f.waited && find(work, fd) != target; n++) {
+                    target = find(work, fd);
                     again(work, f, n);
                     judge.change(work, f, target, arg, null, null);
                 }
@@ -801,7 +801,7 @@ public final class Observer implements Hooks {
             }
             Resolved object = resolver.descriptor(fd);
             boolean regular = object == null ? opened != null
-                    : object.path() != null && (files.mode(Names.bytes(object.path())) & S_IFMT) == S_IFREG;
+                    : object.path() == null ? object.was() != null : (files.mode(Names.bytes(object.path())) & S_IFMT) == S_IFREG;
             if (regular) {
                 throw Judge.over();
             }
@@ -1028,6 +1028,7 @@ public final class Observer implements Hooks {
         work.nowNs = now;
         Target target = cache.get(name, follow, resolver.epoch(), now - SEEN_NS);
         work.linked = false;
+        work.removed = null;
         if (target == null) {
             target = confirmed(work, find(name, follow), names.encode(name), follow);
             if (!work.linked) {
@@ -1042,6 +1043,7 @@ public final class Observer implements Hooks {
         work.nowNs = now;
         Target target = cache.get(name, follow, resolver.epoch(), now - SEEN_NS);
         work.linked = false;
+        work.removed = null;
         if (target == null) {
             target = confirmed(work, find(name, follow), Names.real(name), follow);
             if (!work.linked) {
@@ -1052,7 +1054,11 @@ public final class Observer implements Hooks {
     }
 
     private Target confirmed(Work work, Target target, String name, boolean follow) {
-        if (target == null || !target.isFile()) {
+        if (target == null) {
+            // nothing that has a name: it may have lost it
+            return settle(work, resolver.walk(name, follow), name);
+        }
+        if (!target.isFile()) {
             return target;
         }
         String real = target.real();
@@ -1107,18 +1113,19 @@ public final class Observer implements Hooks {
         if (directory.path() == null) {
             return null;
         }
-        return settle(resolver.resolve(Names.real(name), directory.path(), follow), "");
+        return settle(work, resolver.resolve(Names.real(name), directory.path(), follow), "");
     }
 
     private static boolean isRelative(int dirFd, byte[] name) {
         return dirFd != AT_FDCWD && (name.length == 0 || name[0] != '/');
     }
 
-    private Target find(int fd) {
+    private Target find(Work work, int fd) {
         Resolved object = resolver.descriptor(fd);
         if (object != null) {
-            return object.path() == null ? null : targets.file(object.path());
+            return settle(work, object, "");
         }
+        work.removed = null;
         Target opened = descriptors.get(fd);
         if (opened == null) {
             throw unseen(fd);
@@ -1129,6 +1136,12 @@ public final class Observer implements Hooks {
     /** The JDK does not use closed descriptors, so /proc does not show what it should: what cannot be seen is not let through. */
     private static IllegalStateException unseen(int fd) {
         return new IllegalStateException("/proc/self/fd does not show descriptor ".concat(Integer.toString(fd)));
+    }
+
+    /** As below, for what is to be changed. */
+    private Target settle(Work work, Resolved object, String requested) {
+        work.removed = object.was() == null ? null : object;
+        return settle(object, requested);
     }
 
     /** The target; null where nothing in the file system is touched or the kernel will refuse the name: the JDK reports that. */

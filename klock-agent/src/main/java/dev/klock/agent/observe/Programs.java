@@ -30,13 +30,19 @@ final class Programs {
         this.searchPath = searchPath == null ? DEFAULT_PATH : searchPath;
     }
 
-    /** The real path of {@code program} for a child in {@code directory}, both real names; null if nothing would run. */
+    /**
+     * The real path of {@code program} for a child in {@code directory}, both real names; null if nothing would run. What was removed and is
+     * still open somewhere runs, too: as what it was called.
+     */
     String find(String program, String directory) {
         if (program.isEmpty()) {
             return null;
         }
         if (program.indexOf('/') >= 0) {
             Resolved found = resolver.resolve(program, directory, true);
+            if (found.was() != null) {
+                return found.was();
+            }
             return found.path() != null && (files.mode(Names.bytes(found.path())) & TYPE) == REGULAR ? found.path() : null;
         }
         int start = 0;
@@ -46,6 +52,9 @@ final class Programs {
             String entry = colon == start ? "." : searchPath.substring(start, colon);
             String candidate = entry.endsWith("/") ? entry.concat(program) : entry.concat("/").concat(program);
             Resolved found = resolver.resolve(candidate, directory, true);
+            if (found.was() != null) {
+                return found.was();
+            }
             if (found.path() != null && isExecutable(found.path())) {
                 return found.path();
             }

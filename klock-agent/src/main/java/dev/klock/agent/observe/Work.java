@@ -1,6 +1,7 @@
 package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
+import dev.klock.agent.resolve.Resolved;
 import java.util.Arrays;
 
 /** What one thread is doing; used by that thread only. */
@@ -16,6 +17,8 @@ final class Work {
     String named;
     /** The name that was looked up last to be changed leads through a link, so that what it opened is to be looked at. */
     boolean linked;
+    /** What the name, or descriptor, that was looked up last to be changed leads to, if it has been removed; else null. */
+    Resolved removed;
     /** {@link System#nanoTime()} when the last name of a change was looked up; see {@link Frame#nowNs}. */
     long nowNs;
     private int size;

@@ -34,6 +34,7 @@ public final class Resolver {
     private static final String DELETED = " (deleted)";
     private static final int S_IFMT = 0170000;
     private static final int S_IFLNK = 0120000;
+    private static final int S_IFREG = 0100000;
     private static final int S_IFDIR = 0040000;
 
     private final HostFiles files;
@@ -64,8 +65,8 @@ public final class Resolver {
         return working == null ? Resolved.UNREACHABLE : resolve(name, working, follow);
     }
 
-    /** The working directory, or what it was called when it was removed: names may lead out of it still. */
-    private String workingDirectory() {
+    /** The working directory, or what it was called when it was removed: names may lead out of it still. Null if that cannot be seen. */
+    public String workingDirectory() {
         byte[] directory = files.workingDirectory();
         if (directory != null) {
             return Names.real(directory);
@@ -166,7 +167,7 @@ public final class Resolver {
     /** The object behind the open descriptor {@code fd}; null if that cannot be seen. */
     public Resolved descriptor(int fd) {
         byte[] text = files.readLink(Names.bytes("/proc/self/fd/".concat(Integer.toString(fd))));
-        return text == null ? null : shown(Names.real(text));
+        return text == null ? null : shown("/proc/self/fd/".concat(Integer.toString(fd)), Names.real(text));
     }
 
     /**
@@ -174,13 +175,8 @@ public final class Resolver {
      * leads out of it still. No path if it is no directory; null if it cannot be seen.
      */
     public Resolved directory(int fd) {
-        byte[] text = files.readLink(Names.bytes("/proc/self/fd/".concat(Integer.toString(fd))));
-        if (text == null) {
-            return null;
-        }
-        Resolved object = shown(Names.real(text));
-        String removed = object.path() == null ? removed(Names.real(text)) : null;
-        return removed == null ? object : Resolved.file(removed, false);
+        Resolved object = descriptor(fd);
+        return object == null || object.was() == null ? object : Resolved.file(object.was(), false);
     }
 
     /**
@@ -207,20 +203,33 @@ public final class Resolver {
         return (h ^ h >>> 15) & DIRECTORIES - 1;
     }
 
-    /** What the name shown by a descriptor's or a process's link means. */
-    private Resolved shown(String text) {
+    /** What {@code text} means, the name shown by a descriptor's or a process's link {@code door}. */
+    private Resolved shown(String door, String text) {
         if (text.isEmpty() || text.charAt(0) != '/') {
-            return Resolved.notAFile();
-        }
-        // a file whose name truly ends so is still there under it
-        if (text.endsWith(DELETED) && files.mode(Names.bytes(text)) == 0) {
             return Resolved.notAFile();
         }
         if (text.startsWith("/dev/pts/") || text.startsWith("/dev/tty") || text.equals("/dev/console")) {
             // the terminal that standard input, output or error is
             return Resolved.notAFile();
         }
+        if (text.endsWith(DELETED)) {
+            long[] open = files.followed(Names.bytes(door));
+            int kind = open == null ? S_IFREG : (int) open[HostFiles.MODE] & S_IFMT;
+            // a file whose name truly ends so is still there under it
+            if (!isAt(text, open)) {
+                return kind == S_IFREG || kind == S_IFDIR ? Resolved.removed(removed(text), open) : Resolved.notAFile();
+            }
+        }
         return Resolved.file(text, false);
+    }
+
+    private boolean isAt(String name, long[] open) {
+        try {
+            long[] there = files.status(Names.bytes(name));
+            return there != null && open != null && there[HostFiles.INO] == open[HostFiles.INO] && there[HostFiles.DEV] == open[HostFiles.DEV];
+        } catch (IOException unknown) {
+            return false;
+        }
     }
 
     /** A directory whose real name was walked. Safe to publish without a lock since all is final. */
@@ -319,8 +328,8 @@ public final class Resolver {
                         if (!isOurView(parent)) {
                             continue;
                         }
-                        Resolved object = shown(text);
-                        String name = object.path() == null ? removed(text) : text;
+                        Resolved object = shown(real.toString(), text);
+                        String name = object.path() == null ? object.was() : text;
                         if (object.path() == null && (last || name == null)) {
                             return last ? object : Resolved.UNREACHABLE;
                         }

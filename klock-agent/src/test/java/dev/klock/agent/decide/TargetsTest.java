@@ -56,7 +56,7 @@ class TargetsTest {
         Target created = targets.file("/w/out/a");
         targets.created(created, false);
         Target imaged = targets.file("/w/out/b");
-        targets.imaged(imaged);
+        targets.imaged(imaged, false);
         for (int i = 0; i < 1_000; i++) {
             targets.file("/read/" + i);
         }
@@ -74,7 +74,7 @@ class TargetsTest {
         Target kept = targets.file("/w/out/a");
         assertThat(kept).isNotSameAs(dropped);
         targets.created(dropped, false);
-        targets.imaged(dropped);
+        targets.imaged(dropped, false);
         assertThat(kept.isCreated()).isTrue();
         assertThat(kept.isImaged()).isTrue();
         targets.gone(dropped, false, false);

@@ -8,6 +8,8 @@ import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.resource.Resource;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -181,6 +183,55 @@ class ObserverProcessTest {
         start(f, f.at("/bin/tool"), null);
         end(f);
         assertThat(f.denials).isEmpty();
+    }
+
+    @Test
+    @Tag("FIELD-E08")
+    void what_was_removed_and_is_still_open_starts_and_is_loaded_by_the_name_it_had_only() throws IOException {
+        Fixture f = declared(List.of()).start();
+        Fixture itself = declared(List.of()).allow("DELETES FILE:/bin/*").start();
+        try (RandomAccessFile tool = new RandomAccessFile(f.at("/bin/tool"), "r"); RandomAccessFile other = new RandomAccessFile(f.at("/bin/other"), "r")) {
+            String doors = "/proc/" + ProcessHandle.current().pid() + "/fd/";
+            int toolFd = ObserverTest.descriptors(w.resolve("bin/tool")).get(0);
+            int otherFd = ObserverTest.descriptors(w.resolve("bin/other")).get(0);
+            itself.does(Op.DELETE, () -> itself.observer.path(Op.DELETE.code(), itself.bytesAt("/bin/tool"), 0), () -> Files.delete(w.resolve("bin/tool")));
+            Files.delete(w.resolve("bin/other"));
+            assertThat(f.denied(() -> start(f, doors + otherFd, null))).isTrue();
+            assertThat(f.lastDenial().resource()).isEqualTo("PROCESS:" + w + "/bin/other");
+            start(f, doors + toolFd, null);
+            end(f);
+            assertThat(f.children).hasSize(1);
+            assertThat(f.denied(() -> f.observer.library(Op.LOAD_LIBRARY.code(), doors + otherFd))).isTrue();
+            assertThat(f.lastDenial().resource()).isEqualTo("NATIVE:" + w + "/bin/other");
+            assertThat(f.denials).hasSize(2);
+            assertThat(itself.denied(() -> start(itself, doors + toolFd, null))).isTrue();
+            assertThat(itself.lastDenial().resource()).isEqualTo("NATIVE:" + w + "/bin/tool");
+            assertThat(tool.length() + other.length()).isPositive();
+        }
+    }
+
+    @Test
+    @Tag("C48")
+    void a_program_that_is_to_work_in_a_directory_that_was_removed_or_cannot_be_seen_is_judged() throws IOException {
+        Fixture f = new Fixture(w).start();
+        try (DirectoryStream<Path> child = Files.newDirectoryStream(w.resolve("child"))) {
+            String door = "/proc/self/fd/" + ObserverTest.descriptors(w.resolve("child")).get(0);
+            Files.delete(w.resolve("child"));
+            assertThat(f.denied(() -> start(f, f.at("/bin/tool"), door))).isTrue();
+            assertThat(f.lastDenial().resource()).isEqualTo("PROCESS:" + w + "/bin/tool");
+            Fixture declared = declared(null).start();
+            assertThat(declared.denied(() -> start(declared, declared.at("/bin/tool"), door))).isTrue();
+            assertThat(declared.lastDenial().resource()).isEqualTo("FILE:" + w + "/child/**");
+            Fixture nothing = declared(List.of()).start();
+            start(nothing, nothing.at("/bin/tool"), door);
+            end(nothing);
+            assertThat(nothing.children).hasSize(1).first().asString().endsWith(" in /child []");
+            assertThat(child.iterator().hasNext()).isFalse();
+        }
+        f.files.workingDirectory(null);
+        assertThat(f.denied(() -> start(f, f.at("/bin/tool"), null))).isTrue();
+        assertThat(f.denied(() -> start(f, "tool", w.toString()))).isTrue();
+        assertThat(f.failures).hasSize(2);
     }
 
     @Test

@@ -280,6 +280,43 @@ class ObserverTest {
         assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/out/new"), 0))).isTrue();
     }
 
+    static Stream<Row> creations() {
+        return Stream.of(
+                row("FileOutputStream", Op.OPEN_WRITE, f -> f.observer.name(Op.OPEN_WRITE.code(), f.at("/out/new"), 0)),
+                row("RandomAccessFile", Op.OPEN_RANDOM, f -> f.observer.name(Op.OPEN_RANDOM.code(), f.at("/out/new"), 2)),
+                row("channel", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/new"), O_WRONLY | O_CREAT)),
+                row("createNewFile", Op.CREATE, f -> f.observer.name(Op.CREATE.code(), f.at("/out/new"), 0)),
+                row("mkdir", Op.MAKE_DIRECTORY, f -> f.observer.path(Op.MAKE_DIRECTORY.code(), f.bytesAt("/out/new"), 0)),
+                row("mknod", Op.MAKE_NODE, f -> f.observer.path(Op.MAKE_NODE.code(), f.bytesAt("/out/new"), 0)),
+                row("symbolic link", Op.SYMLINK, f -> f.observer.paths(Op.SYMLINK.code(), Fixture.bytes("a"), f.bytesAt("/out/new"))),
+                row("hard link", Op.LINK, f -> f.observer.paths(Op.LINK.code(), f.bytesAt("/out/a"), f.bytesAt("/out/new"))),
+                row("rename", Op.RENAME, f -> f.observer.names(Op.RENAME.code(), f.at("/out/a"), f.at("/out/new"))),
+                row("rename of a directory", Op.RENAME, f -> f.observer.names(Op.RENAME.code(), f.at("/out/dir"), f.at("/out/new"))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("creations")
+    @Tag("C34")
+    void what_is_made_after_a_creation_that_failed_is_the_sessions_own_and_what_others_made_is_not(Row row) throws IOException {
+        Fixture f = fixture().m0().allow("CONSUMES FILE:/out/*").allow("RENAMES FILE:/out/*").start();
+        Path made = w.resolve("out/new");
+        row.hook.accept(f);
+        f.observer.end(row.op.code(), -1);
+        Files.createFile(made);
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), made.toString(), 0), () -> { });
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), made.toString(), 0))).isTrue();
+        Files.delete(made);
+        for (Row next : new Row[] {row, creations().findFirst().orElseThrow()}) {
+            next.hook.accept(f);
+            f.observer.end(next.op.code(), -1);
+        }
+        f.does(Op.OPEN_FLAGS, () -> f.observer.path(Op.OPEN_FLAGS.code(), f.bytesAt("/out/new"), O_WRONLY | O_CREAT), () -> Files.createFile(made));
+        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), made.toString(), 0), () -> { });
+        f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), made.toString(), 0), () -> Files.delete(made));
+        assertThat(f.targets.file(made.toString()).count(Predicate.PROVIDES)).isGreaterThanOrEqualTo(3);
+        assertThat(f.allLeft()).isTrue();
+    }
+
     @Test
     @Tag("C34")
     void what_is_renamed_to_a_new_name_was_created_there() {
@@ -883,15 +920,7 @@ class ObserverTest {
     }
 
     private static int descriptor(Path file) throws IOException {
-        try (Stream<Path> entries = Files.list(Path.of("/proc/self/fd"))) {
-            return entries.filter(e -> {
-                try {
-                    return Files.readSymbolicLink(e).equals(file);
-                } catch (IOException closed) {
-                    return false;
-                }
-            }).map(e -> Integer.parseInt(e.getFileName().toString())).findFirst().orElseThrow();
-        }
+        return descriptors(file).get(0);
     }
 
     @Test
@@ -934,6 +963,150 @@ class ObserverTest {
         f.observer.at(Op.OPEN_FLAGS.code(), 99_999, Fixture.bytes("a"), O_WRONLY);
         f.observer.end(Op.OPEN_FLAGS.code(), -1);
         assertThat(f.observer.inMutation()).isZero();
+    }
+
+    // files that have lost their names
+
+    private static Stream<Row> changesOf(String door) {
+        return Stream.of(
+                row("FileOutputStream", Op.OPEN_WRITE, f -> f.observer.name(Op.OPEN_WRITE.code(), door, 0)),
+                row("RandomAccessFile", Op.OPEN_RANDOM, f -> f.observer.name(Op.OPEN_RANDOM.code(), door, 2)),
+                row("channel", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), Fixture.bytes(door), O_WRONLY | O_CREAT)),
+                row("truncate", Op.OPEN_FLAGS, f -> f.observer.path(Op.OPEN_FLAGS.code(), Fixture.bytes(door), O_TRUNC)),
+                row("chmod", Op.CHANGE_ATTRIBUTES, f -> f.observer.path(Op.CHANGE_ATTRIBUTES.code(), Fixture.bytes(door), 0)));
+    }
+
+    private static List<String> doors(int fd) {
+        long pid = ProcessHandle.current().pid();
+        return List.of("/proc/self/fd/" + fd, "/dev/fd/" + fd, "/proc/self/task/" + pid + "/fd/" + fd, "/proc/" + pid + "/fd/" + fd,
+                "/proc/thread-self/fd/" + fd, "/proc/self/cwd/../../../../../../../../proc/self/fd/" + fd);
+    }
+
+    @Test
+    void a_file_whose_name_was_removed_is_judged_by_that_name_before_a_change_through_its_descriptor() throws IOException {
+        Files.createLink(w.resolve("in/b"), w.resolve("in/a"));
+        Fixture f = fixture().allow("CONSUMES FILE:/**").allow("PROVIDES FILE:/out/*").start();
+        try (java.io.RandomAccessFile in = new java.io.RandomAccessFile(w.resolve("in/a").toFile(), "r")) {
+            int fd = descriptor(w.resolve("in/a"));
+            Files.delete(w.resolve("in/a"));
+            // a name that looks like what the kernel shows is another file
+            Files.writeString(w.resolve("in/a (deleted)"), "decoy");
+            for (String door : doors(fd)) {
+                f.observer.name(Op.OPEN_READ.code(), door, 0);
+                f.observer.path(Op.OPEN_FLAGS.code(), Fixture.bytes(door), O_RDONLY);
+                for (Row row : changesOf(door).toList()) {
+                    assertThat(f.denied(() -> row.hook.accept(f))).as(row + " " + door).isTrue();
+                    assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/in/a");
+                    assertThat(f.lastDenial().requested()).isEqualTo(door);
+                }
+            }
+            assertThat(f.denied(() -> f.observer.fd(Op.CHANGE_ATTRIBUTES.code(), fd, 0))).isTrue();
+            assertThat(f.denied(() -> f.observer.openedUnseen(doors(fd).get(0), true, new String[0]))).isTrue();
+            assertThat(f.denied(() -> f.observer.command(Op.VM_COMMAND.code(), "Compiler.perfmap " + doors(fd).get(0)))).isTrue();
+            assertThat(f.lastDenial().resource()).isEqualTo("FILE:" + w + "/in/a");
+            assertThat(f.failures).isEmpty();
+            assertThat(f.images).isEmpty();
+            assertThat(f.observer.inMutation()).isZero();
+            f.blocks = false;
+            f.observer.name(Op.OPEN_WRITE.code(), doors(fd).get(0), 0);
+            f.observer.end(Op.OPEN_WRITE.code(), -1);
+            assertThat(f.failures).isEmpty();
+            assertThat(f.allLeft()).isTrue();
+            assertThat(in.length()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void what_may_be_done_to_the_name_that_was_removed_does_not_go_for_the_files_other_names() throws IOException {
+        Files.createLink(w.resolve("in/b"), w.resolve("out/a"));
+        Fixture f = fixture().m0().start();
+        try (java.io.RandomAccessFile out = new java.io.RandomAccessFile(w.resolve("out/a").toFile(), "r")) {
+            String door = "/proc/self/fd/" + descriptor(w.resolve("out/a"));
+            Files.delete(w.resolve("out/a"));
+            for (Row row : changesOf(door).toList()) {
+                assertThat(f.denied(() -> row.hook.accept(f))).as(row.what).isTrue();
+            }
+            assertThat(f.failures).hasSize((int) changesOf(door).count());
+            assertThat(f.images).isEmpty();
+            assertThat(f.observer.inMutation()).isZero();
+            f.blocks = false;
+            f.observer.name(Op.OPEN_WRITE.code(), door, 0);
+            f.observer.end(Op.OPEN_WRITE.code(), -1);
+            assertThat(f.observer.inMutation()).isZero();
+            assertThat(out.length()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void a_file_without_a_name_that_the_session_has_open_for_writing_may_be_opened_so_again() throws IOException {
+        Fixture f = fixture().allow("PROVIDES FILE:/out/*").start();
+        String name = f.at("/out/temporary");
+        f.observer.name(Op.OPEN_RANDOM.code(), name, 2);
+        try (java.io.RandomAccessFile file = new java.io.RandomAccessFile(name, "rw")) {
+            int fd = descriptor(Path.of(name));
+            f.observer.end(Op.OPEN_RANDOM.code(), fd);
+            f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), name, 0), () -> Files.delete(Path.of(name)));
+            for (String door : doors(fd)) {
+                for (Row row : changesOf(door).toList()) {
+                    assertThat(f.denied(() -> row.hook.accept(f))).as(row + " " + door).isFalse();
+                    f.observer.end(row.op.code(), -1);
+                }
+            }
+            f.observer.fd(Op.CHANGE_ATTRIBUTES.code(), fd, 0);
+            f.observer.end(Op.CHANGE_ATTRIBUTES.code(), 0);
+            f.observer.name(Op.OPEN_WRITE.code(), doors(fd).get(0), 1);
+            try (FileOutputStream again = new FileOutputStream(doors(fd).get(0), true)) {
+                int second = descriptors(Path.of(name + " (deleted)")).stream().filter(n -> n != fd).findFirst().orElseThrow();
+                again.write(1);
+                f.observer.end(Op.OPEN_WRITE.code(), second);
+                f.observer.closing(Op.CLOSE.code(), fd);
+                f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), doors(second).get(0), 1), () -> { });
+                // another file of that name is another file
+                f.does(Op.CREATE, () -> f.observer.name(Op.CREATE.code(), name, 0), () -> Files.createFile(Path.of(name)));
+                f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), name, 0), () -> Files.delete(Path.of(name)));
+                f.ended = true;
+                assertThat(f.denied(() -> f.observer.name(Op.OPEN_WRITE.code(), doors(second).get(0), 1))).isTrue();
+                assertThat(f.denied(() -> f.observer.fenced(Op.WRITE_DESCRIPTOR.code(), second))).isTrue();
+                f.observer.closing(Op.CLOSE.code(), second);
+            }
+            assertThat(f.denials).isEmpty();
+            assertThat(f.failures).isEmpty();
+            assertThat(f.allLeft()).isTrue();
+            assertThat(f.observer.inMutation()).isZero();
+            assertThat(file.length()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_descriptor_that_was_exchanged_for_one_of_another_file_without_a_name_is_found_at_the_end_of_the_open() throws IOException {
+        Files.createLink(w.resolve("in/b"), w.resolve("in/a"));
+        Fixture f = fixture().allow("PROVIDES FILE:/out/*").start();
+        String name = f.at("/out/temporary");
+        f.observer.name(Op.OPEN_RANDOM.code(), name, 2);
+        try (java.io.RandomAccessFile own = new java.io.RandomAccessFile(name, "rw");
+                java.io.RandomAccessFile other = new java.io.RandomAccessFile(w.resolve("in/a").toFile(), "rw")) {
+            int fd = descriptor(Path.of(name));
+            int another = descriptor(w.resolve("in/a"));
+            f.observer.end(Op.OPEN_RANDOM.code(), fd);
+            f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), name, 0), () -> Files.delete(Path.of(name)));
+            Files.delete(w.resolve("in/a"));
+            f.observer.name(Op.OPEN_WRITE.code(), "/proc/self/fd/" + fd, 0);
+            assertThat(f.denied(() -> f.observer.end(Op.OPEN_WRITE.code(), another))).isTrue();
+            assertThat(f.lastDenial().isLate()).isTrue();
+            assertThat(own.length() + other.length()).isEqualTo(2);
+        }
+    }
+
+    static List<Integer> descriptors(Path file) throws IOException {
+        try (Stream<Path> entries = Files.list(Path.of("/proc/self/fd"))) {
+            return entries.filter(e -> {
+                try {
+                    return Files.readSymbolicLink(e).equals(file);
+                } catch (IOException closed) {
+                    return false;
+                }
+            }).map(e -> Integer.parseInt(e.getFileName().toString())).toList();
+        }
     }
 
     // the fence

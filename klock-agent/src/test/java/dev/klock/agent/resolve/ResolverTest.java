@@ -202,8 +202,13 @@ class ResolverTest {
             Files.delete(gone);
             assertThat(at("/proc/self/fd/" + fd)).isEqualTo("no file");
             Files.writeString(w.resolve("gone (deleted)"), "x");
-            assertThat(at("/proc/self/fd/" + fd)).isEqualTo(real("w/gone (deleted)"));
+            assertThat(at("/proc/self/fd/" + fd)).isEqualTo("no file");
+            assertThat(resolver.resolve("/proc/self/fd/" + fd, true).was()).isEqualTo(real("w/gone"));
             out.write(1);
+        }
+        try (RandomAccessFile in = new RandomAccessFile(w.resolve("gone (deleted)").toFile(), "r")) {
+            assertThat(at("/proc/self/fd/" + descriptorOf(w.resolve("gone (deleted)")))).isEqualTo(real("w/gone (deleted)"));
+            assertThat(in.length()).isEqualTo(1);
         }
         Process sleeper = new ProcessBuilder("sleep", "5").start();
         try {

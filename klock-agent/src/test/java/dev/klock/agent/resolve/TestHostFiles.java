@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The machine's file system by way of java.nio.file, for names that are UTF-8; counts its system calls. */
@@ -19,7 +20,7 @@ public final class TestHostFiles implements HostFiles {
     }
 
     public void workingDirectory(String directory) {
-        workingDirectory = bytes(directory);
+        workingDirectory = directory == null ? null : bytes(directory);
     }
 
     @Override
@@ -50,6 +51,21 @@ public final class TestHostFiles implements HostFiles {
         } catch (IOException | RuntimeException e) {
             return 0;
         }
+    }
+
+    @Override
+    public long[] followed(byte[] name) {
+        try {
+            Map<String, Object> a = Files.readAttributes(path(name), "unix:mode,ino,dev,nlink");
+            return new long[] {(Integer) a.get("mode"), (Long) a.get("ino"), (Long) a.get("dev"), (Integer) a.get("nlink")};
+        } catch (IOException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    @Override
+    public long[] status(int fd) {
+        return followed(bytes("/proc/self/fd/".concat(Integer.toString(fd))));
     }
 
     @Override

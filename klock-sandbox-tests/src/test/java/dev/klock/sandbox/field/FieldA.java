@@ -20,6 +20,7 @@ import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -127,7 +128,9 @@ final class FieldA {
                     Files.createLink(w.path("out/l"), w.path("private/p"));
                     Files.writeString(w.path("out/l"), "changed");
                 }, "(MUTATES|CONSUMES) FILE:W/private/p")
-                .allows("inside the scope", w -> Files.createLink(w.path("out/l"), w.path("out/a")));
+                .allows("inside the scope", w -> Files.createLink(w.path("out/l"), w.path("out/a")))
+                .allows("one that cannot be, a file in its place, and that removed", FieldA::linkOrMake)
+                .declaring("MUTATES FILE:W/out/*", "MUTATES FILE:W/in/sub");
         c.of("A16", "C", "a symbolic link, and a write through it")
                 .blocks("made, its target seen from its own directory", w -> {
                     Files.createSymbolicLink(w.path("out/l"), Path.of("../private/p"));
@@ -270,6 +273,15 @@ final class FieldA {
                     Files.readString(w.path("private/p"));
                 }, "CONSUMES FILE:W/private/p").declaring("DELETES FILE:W/out/**", "CONSUMES FILE:W/out/**").given(w -> tree(w.path("out/tree")))
                 .changesOut().always();
+    }
+
+    private static void linkOrMake(Site w) throws IOException {
+        try {
+            Files.createLink(w.path("out/c"), w.path("in/sub"));
+        } catch (FileSystemException aDirectory) {
+            Files.writeString(w.path("out/c"), "c");
+        }
+        Files.delete(w.path("out/c"));
     }
 
     private static void lines(Site w, Path file) throws IOException {

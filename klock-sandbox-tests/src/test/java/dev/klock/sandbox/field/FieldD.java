@@ -1,8 +1,10 @@
 package dev.klock.sandbox.field;
 
+import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.URI;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -58,8 +60,21 @@ final class FieldD {
                 .blocks("own number", w -> new FileOutputStream("/proc/" + ProcessHandle.current().pid() + "/cwd/" + w.path().getFileName() + "/x").close(),
                         "MUTATES FILE:W/x")
                 .blocks("thread", w -> new FileOutputStream("/proc/thread-self/cwd/" + w.path().getFileName() + "/x").close(), "MUTATES FILE:W/x")
-                .blocks("descriptor", FieldD::reopen, "MUTATES FILE:W/in/a").andPermissive("CONSUMES FILE:/proc.*")
-                .declaring("CONSUMES FILE:/proc/**").in("descriptors");
+                .blocks("descriptor", w -> reopen(w.path("in/a"), false), "MUTATES FILE:W/in/a").andPermissive("CONSUMES FILE:/proc.*")
+                .declaring("CONSUMES FILE:/proc/**").in("descriptors")
+                .blocks("descriptor of a file that was removed and has another name", w -> reopen(w.path("out/s/l"), true), "MUTATES FILE:W/out/s/l")
+                .andPermissive("CONSUMES FILE:/proc.*").declaring("CONSUMES FILE:/proc/**", "CONSUMES FILE:W/out/s/*", "DELETES FILE:W/out/s/l").given(w -> {
+                    Files.createDirectory(w.path("out/s"));
+                    Files.writeString(w.path("out/s/a"), "a");
+                    Files.createLink(w.path("out/s/l"), w.path("out/s/a"));
+                }).changesOut().always().in("descriptors")
+                .allows("descriptor of a temporary file that was removed", FieldD::unlinked).declaring("CONSUMES FILE:/proc/**").in("descriptors")
+                .blocks("program that was removed", FieldD::startRemoved, "PROVIDES PROCESS:W/out/l").andPermissive("CONSUMES FILE:/proc.*", "CONSUMES NATIVE:W/out/l")
+                .declaring("CONSUMES FILE:/proc/**", "CONSUMES FILE:W/out/*", "DELETES FILE:W/out/*").given(w -> Files.copy(Path.of("/bin/true"), w.path("out/l")))
+                .changesOut().in("removed")
+                .blocks("program in a directory that was removed", FieldD::startInRemoved, "PROVIDES PROCESS:.*/true").andPermissive("CONSUMES FILE:/proc.*")
+                .declaring("CONSUMES FILE:/proc/**", "CONSUMES FILE:W/out/*", "DELETES FILE:W/out/*").given(w -> Files.createDirectory(w.path("out/s")))
+                .changesOut().in("removed");
         c.of("D11", "M", "a NUL in a name gives the JDK's own error")
                 .allows("stream", w -> new FileOutputStream(w.name("out/a\0.evil")).close())
                 .allows("path", w -> Path.of(w.name("out/a\0.evil")))
@@ -155,16 +170,50 @@ final class FieldD {
                 .allows("the run-time image", w -> w.say(Files.exists(Path.of(URI.create("jrt:/java.base/module-info.class")))));
     }
 
-    private static void reopen(Site w) throws IOException {
-        try (FileInputStream in = new FileInputStream(w.file("in/a"))) {
-            try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
-                for (Path descriptor : descriptors.toList()) {
-                    if (Files.isSymbolicLink(descriptor) && Files.readSymbolicLink(descriptor).equals(w.path("in/a"))) {
-                        new FileOutputStream(descriptor.toString()).close();
-                    }
+    private static void reopen(Path file, boolean removed) throws IOException {
+        try (FileInputStream in = new FileInputStream(file.toFile())) {
+            String descriptor = descriptor(file);
+            if (removed) {
+                Files.delete(file);
+            }
+            new FileOutputStream("/proc/self/fd/" + descriptor).close();
+        }
+    }
+
+    private static void unlinked(Site w) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(w.file("out/c"), "rw")) {
+            String descriptor = "/proc/self/fd/" + descriptor(w.path("out/c"));
+            Files.delete(w.path("out/c"));
+            Files.writeString(Path.of(descriptor), "c");
+            w.say(file.length() + Files.readString(Path.of(descriptor)));
+        }
+    }
+
+    private static void startRemoved(Site w) throws Exception {
+        try (FileInputStream in = new FileInputStream(w.file("out/l"))) {
+            String descriptor = descriptor(w.path("out/l"));
+            Files.delete(w.path("out/l"));
+            w.say(new ProcessBuilder("/proc/" + ProcessHandle.current().pid() + "/fd/" + descriptor).start().waitFor());
+        }
+    }
+
+    private static void startInRemoved(Site w) throws Exception {
+        try (Stream<Path> open = Files.list(w.path("out/s"))) {
+            File directory = new File("/proc/" + ProcessHandle.current().pid() + "/fd/" + descriptor(w.path("out/s")));
+            Files.delete(w.path("out/s"));
+            w.say(open.count() + " " + new ProcessBuilder("/bin/true").directory(directory).start().waitFor());
+        }
+    }
+
+    private static String descriptor(Path file) throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                if (Files.isSymbolicLink(descriptor) && Files.readSymbolicLink(descriptor).equals(file)) {
+                    return descriptor.getFileName().toString();
                 }
             }
         }
+        throw new IOException("no descriptor of " + file);
     }
 
     private static void pair(Site w) throws IOException {
