@@ -116,7 +116,8 @@ final class FieldC {
                     System.setProperty("klock.enabled", "false");
                     Files.writeString(w.path("x"), "changed");
                 }, "MUTATES FILE:W/x").provenBy("ModesTest.klocksOwnFiles_evenWhenDeclared_cannotBeChanged");
-        c.of("C07", "C", "a second agent that rewrites a woven class").provenBy("NativeDoorsTest.agentAfterKlock_undeclared_doesNotComeIn").as("blocked");
+        c.of("C07", "C", "a second agent that rewrites a woven class").provenBy("NativeDoorsTest.agentAfterKlock_undeclared_doesNotComeIn",
+                "NativeDoorsTest.agentThatTakesTheHooksOut_endsTheSessionBeforeTheClassIsChanged").as("blocked");
         c.of("C08", "H", "code defined at run time")
                 .blocks("hidden class", w -> writer(MethodHandles.lookup().defineHiddenClass(bytes(), true).lookupClass()).accept(w.name("x")), "MUTATES FILE:W/x")
                 .blocks("class loader", w -> writer(new Definer().define(Writer.class.getName(), bytes())).accept(w.name("x")), "MUTATES FILE:W/x")
