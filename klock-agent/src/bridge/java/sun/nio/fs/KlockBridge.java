@@ -23,7 +23,9 @@ import java.nio.file.CopyOption;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Properties;
 import java.util.concurrent.ConcurrentMap;
+import jdk.internal.misc.Unsafe;
 import jdk.internal.access.JavaIOFileDescriptorAccess;
 import jdk.internal.access.SharedSecrets;
 import jdk.internal.misc.Unsafe;
@@ -332,6 +334,26 @@ public final class KlockBridge {
         } else if (object instanceof Member && ((Member) object).getDeclaringClass() == MethodHandles.Lookup.class
                 && (object instanceof Constructor || ((Member) object).getName().equals("IMPL_LOOKUP"))) {
             HOOKS.reached(op, MethodHandles.Lookup.class.getName(), "IMPL_LOOKUP");
+        }
+    }
+
+    /** Code of the program is about to be asked by the JDK's own, wherever that does something: also where klock has it do something. */
+    @SuppressWarnings("removal")
+    public static void manager(int op, SecurityManager manager) {
+        if (manager != null) {
+            HOOKS.service(op, "java.lang.System.setSecurityManager");
+        }
+    }
+
+    /** The same for what system properties are looked up in, unless it is a plain table, with a plain one for what is not in it. */
+    public static void properties(int op, Properties properties) {
+        Unsafe unsafe = Unsafe.getUnsafe();
+        long defaults = unsafe.objectFieldOffset(Properties.class, "defaults");
+        for (Properties one = properties; one != null; one = (Properties) unsafe.getReference(one, defaults)) {
+            if (one.getClass() != Properties.class) {
+                HOOKS.service(op, "java.lang.System.setProperties");
+                return;
+            }
         }
     }
 

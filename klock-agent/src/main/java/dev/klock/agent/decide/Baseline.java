@@ -104,6 +104,7 @@ public final class Baseline {
         {"*", "${user.home}/.cache/fontconfig", "fonts: whether they have changed"},
         {"*", "${user.home}/.fontconfig", "fonts: whether they have changed"},
         {"=", "${user.home}/.java.login.config", "JAAS: its configuration"},
+        {"=", "${user.home}/.java.policy", "the default security policy (17)"},
         {"=", "${java.security.properties}", "named by the launcher: security properties"},
         {"=", "${java.security.auth.login.config}", "named by the launcher: JAAS"},
         {"=", "${java.security.krb5.conf}", "named by the launcher: Kerberos"},

@@ -42,9 +42,9 @@ final class Calling {
         }
     }
 
-    /** The call leads to native code that opens a file: judged as if the program did. */
-    void opens(String file, boolean writes, String... beside) {
-        observer.openedUnseen(file, writes, beside);
+    /** The call leads to native code that opens a file: judged as if the program did. Gives its real name, null if that is not known. */
+    String opens(String file, boolean writes, String... beside) {
+        return observer.openedUnseen(file, writes, beside);
     }
 
     /** Throws if the session is over; for calls that were judged before. */

@@ -3,6 +3,8 @@ package dev.klock.agent.library;
 import dev.klock.agent.library.sql.SqliteSql;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.LibraryHook;
+import java.io.FileInputStream;
+import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +19,8 @@ final class SqliteHook extends Hook {
     private static final int BACKUP = 1;
     private static final int RESTORE = 2;
     private static final int SQL = 3;
+    /** Where in a database's head it says how it is to be read. */
+    private static final int READ_VERSION = 19;
     private static final int ALL = SqliteName.READ_WRITE | SqliteName.CREATE | SqliteName.URI;
 
     private static final String TYPE = "org.sqlite.core.NativeDB";
@@ -91,8 +95,25 @@ final class SqliteHook extends Hook {
     }
 
     private static void opens(SqliteName name, Calling calling) {
-        if (name.file() != null) {
-            calling.opens(name.file(), name.writes(), name.file().concat("-journal"), name.file().concat("-wal"), name.file().concat("-shm"));
+        if (name.file() == null) {
+            return;
+        }
+        if (name.writes()) {
+            calling.opens(name.file(), true, "-journal", "-wal", "-shm");
+        } else if (calling.opens(name.file(), false) != null && isWriteAhead(name.file())) {
+            // these are made by who only reads, too
+            calling.opens(name.file().concat("-wal"), true);
+            calling.opens(name.file().concat("-shm"), true);
+        }
+    }
+
+    /** Whether the database keeps a log beside it. Read as the program could, which may read it. */
+    private static boolean isWriteAhead(String file) {
+        try (FileInputStream in = new FileInputStream(file)) {
+            byte[] head = in.readNBytes(READ_VERSION + 1);
+            return head.length > READ_VERSION && head[READ_VERSION] == 2;
+        } catch (IOException e) {
+            return false;
         }
     }
 }

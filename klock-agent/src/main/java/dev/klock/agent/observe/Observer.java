@@ -177,37 +177,41 @@ public final class Observer implements Hooks {
      * Native code of a library is about to open the file {@code name}, where no hook sees it, and may change it until the session ends.
      * Judged and imaged as an open by java.io.
      *
-     * @param beside names of files that such code makes beside it, and removes again: imaged too, since they are worth nothing without it
+     * @param beside what is put behind the file's real name for those that such code makes beside it, and removes again: imaged too, since they
+     *     are worth nothing without it
+     * @return the file's real name; null if klock did not look
      */
-    public void openedUnseen(String name, boolean writes, String[] beside) {
+    public String openedUnseen(String name, boolean writes, String[] beside) {
         Work work = works.get();
         if (work.depth != 0) {
-            return;
+            return null;
         }
         work.depth = 1;
         Frame f = null;
         int op = writes ? OPEN_RANDOM : OPEN_READ;
         try {
             if (!writes) {
-                judge.access(work, op, find(name, true), CONSUMES, name, null);
-                return;
+                Target target = find(name, true);
+                judge.access(work, op, target, CONSUMES, name, null);
+                return target == null ? null : target.real();
             }
             f = work.push(op, resolver.epoch());
             f.byName = true;
             change(work, f, AT_FDCWD, name, null, true, RANDOM_WRITE);
-            if (f.a != null) {
-                // nothing will tell when it is closed
-                judge.mapping(f.a);
-                for (int i = 0; i < beside.length; i++) {
-                    Target other = find(beside[i], false);
-                    if (other != null) {
-                        judge.mapping(other);
-                    }
-                }
-                judge.done(f, 0);
+            if (f.a == null) {
+                return null;
             }
+            String real = f.a.real();
+            // nothing will tell when it is closed
+            judge.mapping(f.a);
+            for (int i = 0; i < beside.length; i++) {
+                judge.mapping(targets.file(real.concat(beside[i])));
+            }
+            judge.done(f, 0);
+            return real;
         } catch (RuntimeException e) {
             failed(op, e);
+            return null;
         } finally {
             over(work, f);
         }

@@ -27,6 +27,7 @@ final class Access {
     private boolean always;
     private boolean changesOut;
     private boolean swallowed;
+    private boolean ends;
     private boolean withoutFrame;
 
     Access(Case owner, int number, String what, Body body, List<String> denied) {
@@ -132,6 +133,15 @@ final class Access {
 
     void markChangesOut() {
         changesOut = true;
+    }
+
+    /** Whether its denial ends the session in block, too. */
+    boolean ends() {
+        return ends;
+    }
+
+    void markEnds() {
+        ends = true;
     }
 
     void markSwallowed() {

@@ -141,7 +141,7 @@ final class FieldC {
         c.of("C12", "M", "tools of the JDK that pick the agent up from JAVA_TOOL_OPTIONS").provenBy("FieldStartTest.toolsOfTheJdk_underJavaToolOptions_workAndOpenNoSession")
                 .as("allowed, without a session");
         c.of("C14", "M", "a violation in a static initialiser")
-                .blocks("used twice", FieldC::initialise, "MUTATES FILE:W/x");
+                .blocks("used twice", FieldC::initialise, "MUTATES FILE:W/x").in("initialiser").ends();
         c.of("C15", "C", "a violation on another thread, whose result nobody reads")
                 .blocks("CompletableFuture", w -> {
                     CompletableFuture<Void> future = CompletableFuture.runAsync(() -> write(w.name("x")));

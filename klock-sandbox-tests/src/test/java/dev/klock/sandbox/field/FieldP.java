@@ -124,12 +124,13 @@ final class FieldP {
                 .blocks("forEach(File::deleteOnExit) and a stream", w -> List.of(w.file("x")).stream().map(File::delete).forEach(w::say), "DELETES FILE:W/x");
         c.of("P15", "M", "a denial in a class initialiser of the JDK")
                 .blocks("the log manager's", w -> {
+                    System.setProperty("java.util.logging.config.file", w.name("private/p"));
                     try {
                         Logger.getLogger("first");
                     } finally {
                         w.say(Logger.getLogger("second").getName());
                     }
-                }, "CONSUMES FILE:W/private/p").swallowed().in("initialiser", "-Djava.util.logging.config.file=P15-1/private/p").always();
+                }, "CONSUMES FILE:W/private/p").swallowed().in("initialiser").always();
         c.of("P16", "M", "duplicate and impossible options are judged by the JDK")
                 .allows("bad mode", w -> new RandomAccessFile(w.name("private/p"), "bogus").close())
                 .allows("duplicate options", w -> Files.newByteChannel(w.path("in/a"), StandardOpenOption.READ, StandardOpenOption.READ).close())

@@ -287,6 +287,26 @@ class JdbcTest {
         assertThat(directory.resolve("data/shop.db")).doesNotExist();
     }
 
+    /** SQLite puts its log beside the file itself, and makes one to read, too. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-8")
+    void sqlite_withALogOpenedThroughALink_isPutBackWithIt(Jdk jdk) throws IOException {
+        Path real = directory.resolve("data/real.db");
+        assertThat(sqliteAt("jdbc:sqlite:" + real, jdk, "query PRAGMA journal_mode=wal", "update CREATE TABLE orders (id INT)", "update INSERT INTO orders VALUES (1)").run().exit()).isZero();
+        Files.createDirectories(directory.resolve("links"));
+        Path link = Files.createSymbolicLink(directory.resolve("links/link.db"), real);
+        Outcome outcome = sqliteAt("jdbc:sqlite:" + link, jdk, "update INSERT INTO orders VALUES (666)", "update DROP TABLE orders").klock("")
+                .manifest(manifest(sqliteLines("MUTATES DB:orders"))).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(sqliteAt("jdbc:sqlite:" + real, jdk, "query SELECT id FROM orders").run().out()).isEqualTo("main begins\nrow 1\nmain ends\n");
+        String lib = directory + "/lib/libsqlitejdbc.so";
+        Outcome reads = sqliteAt("jdbc:sqlite:file:" + real + "?mode=ro", jdk, "query SELECT id FROM orders").klock("").manifest(manifest("CONSUMES DB:orders",
+                "CONSUMES FILE:" + directory + "/tmp/**", "CONSUMES FILE:" + directory + "/data/**", "{predicate: CONSUMES, resource: 'NATIVE:" + lib + "', effects: []}")).run();
+        assertThat(reads.exit()).as(reads.toString()).isEqualTo(108);
+        assertThat(directory.resolve("data/real.db-wal")).doesNotExist();
+    }
+
     @ParameterizedTest
     @MethodSource(JDKS)
     void sqlite_nameThatLooksOtherwise_isJudgedAsSqliteReadsIt(Jdk jdk) throws IOException {

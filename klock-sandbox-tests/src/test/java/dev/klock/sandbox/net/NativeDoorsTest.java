@@ -75,6 +75,22 @@ class NativeDoorsTest {
         assertThat(steps(jdk, "CONSUMES NATIVE:" + library).watched("block", load).values()).containsExactly("loaded");
     }
 
+    /** What the JDK asks wherever it does something, it would ask while it does something for klock, too. */
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("FIELD-C06")
+    void code_thatTheJdkAsksEverywhere_needsItsLine(Jdk jdk) throws IOException {
+        String properties = "CONSUMES on NATIVE:java.lang.System.setProperties";
+        Map<String, String> results = steps(jdk).watched("block", "properties own", "properties beside", "properties plain");
+        denied(results, "properties own", properties);
+        denied(results, "properties beside", properties);
+        assertThat(results.get("properties plain")).isEqualTo("set");
+        assertThat(steps(jdk, "CONSUMES NATIVE:java.lang.System.setProperties").watched("block", "properties own").values()).containsExactly("set");
+        if (jdk.feature() == 17) {
+            denied(steps(jdk).watched("block", "manager"), "manager", "CONSUMES on NATIVE:java.lang.System.setSecurityManager");
+        }
+    }
+
     /** The JDK looks for fonts and keeps what it found, on the program's thread but on its own account. */
     @ParameterizedTest
     @MethodSource("dev.klock.sandbox.jvm.Jdks#each")

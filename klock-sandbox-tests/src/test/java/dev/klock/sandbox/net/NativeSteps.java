@@ -123,6 +123,16 @@ public final class NativeSteps {
             case "jdk-reads":
                 new Properties().store(new StringWriter(), "");
                 return "asked " + (ImageIO.getReaderFormatNames().length > 0) + " " + (GraphicsEnvironment.isHeadless() || true);
+            case "properties":
+                System.setProperties(first.equals("own") ? new Properties(System.getProperties()) {
+                    private static final long serialVersionUID = 1L;
+                } : first.equals("beside") ? new Properties(new Properties() {
+                    private static final long serialVersionUID = 1L;
+                }) : new Properties(System.getProperties()));
+                return "set";
+            case "manager":
+                System.class.getMethod("setSecurityManager", Class.forName("java.lang.SecurityManager")).invoke(null, Class.forName("java.lang.SecurityManager").getConstructor().newInstance());
+                return "set";
             case "draw":
                 new BufferedImage(9, 9, BufferedImage.TYPE_INT_RGB).createGraphics().drawString("x", 1, 8);
                 return "drawn";
