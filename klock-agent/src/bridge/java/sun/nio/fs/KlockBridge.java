@@ -23,7 +23,9 @@ import java.nio.file.CopyOption;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.ConcurrentMap;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.access.JavaIOFileDescriptorAccess;
@@ -354,6 +356,14 @@ public final class KlockBridge {
                 HOOKS.service(op, "java.lang.System.setProperties");
                 return;
             }
+        }
+    }
+
+    /** Modules are about to be opened: klock's own, or the package of java.base that this class is in. */
+    public static void opens(int op, Module module, Map<String, Set<Module>> opened) {
+        String name = module == null ? null : module.getName();
+        if ("dev.klock".equals(name) || "dev.klock.boot".equals(name) || "java.base".equals(name) && opened != null && opened.containsKey("sun.nio.fs")) {
+            HOOKS.service(op, "java.lang.instrument.Instrumentation.redefineModule");
         }
     }
 

@@ -174,7 +174,7 @@ final class NativeCode {
                 }
             } else {
                 write(work, f, file);
-                String expanded = EXPANDS ? file.replace("%p", String.valueOf(ThisProcess.pid())).replace("%%", "%") : file;
+                String expanded = EXPANDS ? expanded(file) : file;
                 if (!expanded.equals(file)) {
                     write(work, f, expanded);
                 }
@@ -183,6 +183,23 @@ final class NativeCode {
         if (name.equals(PERFMAP) && !named) {
             write(work, f, "/tmp/perf-" + ThisProcess.pid() + ".map");
         }
+    }
+
+    /** With the process's id for {@code %p} and one per cent sign for two. */
+    private static String expanded(String file) {
+        StringBuilder b = new StringBuilder();
+        for (int i = 0; i < file.length(); i++) {
+            char c = file.charAt(i);
+            char next = c == '%' && i + 1 < file.length() ? file.charAt(i + 1) : 0;
+            if (next == 'p') {
+                b.append(ThisProcess.pid());
+                i++;
+            } else {
+                b.append(c);
+                i += next == '%' ? 1 : 0;
+            }
+        }
+        return b.toString();
     }
 
     private void flag(Work work, Frame f, String flag, String value) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.nio.file.Files;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -202,7 +203,7 @@ class ObserverNetworkTest {
     @Test
     @Tag("FIELD-B03")
     @Tag("K6-7")
-    void command_thatWritesAFile_isJudgedByTheFile_andAnUnknownOneAsOpaque() {
+    void command_thatWritesAFile_isJudgedByTheFile_andAnUnknownOneAsOpaque() throws IOException {
         fixture.allow("PROVIDES FILE:/out/*").start();
         String no = fixture.at("/no");
         for (String telling : new String[] {"VM.version", "help GC.heap_dump", "VM.log list", "Thread.print -l", "ManagementAgent.start port=1"}) {
@@ -220,6 +221,8 @@ class ObserverNetworkTest {
         assertThat(commandDenied("VM.set_flag \"HeapDumpOnOutOfMemoryError\"=y 1")).isTrue();
         assertThat(lastDenied()).isEqualTo("CONSUMES NATIVE:vm");
         assertThat(commandDenied("GC.heap_dump " + fixture.at("/out/a\0/../../x"))).as("two bytes for a zero").isTrue();
+        Files.createSymbolicLink(Path.of(fixture.at("/out/%p")), Path.of(no));
+        assertThat(commandDenied("Compiler.perfmap " + fixture.at("/out/%%p"))).as("two per cent signs").isEqualTo(Runtime.version().feature() > 17);
         assertThat(commandDenied("VM.version\nGC.heap_dump /x")).as("several lines").isTrue();
         assertThat(commandDenied("GC.heap_dump " + fixture.at("/out/a"))).as("declared").isFalse();
         assertThat(commandDenied("JVMTI.agent_load /x.so")).isTrue();

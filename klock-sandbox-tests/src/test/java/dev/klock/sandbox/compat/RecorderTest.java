@@ -53,4 +53,11 @@ class RecorderTest {
     void recording_inPermissive_isTheSame(Jdk jdk) {
         assertThat(records(jdk, "mode=permissive", "").out()).isEqualTo(ALL + "\n");
     }
+
+    /** A line that lets the recorder make its directory does not take away what it does there. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void recording_whereTemporaryFilesAreDeclared_isNotDenied(Jdk jdk) {
+        assertThat(records(jdk, "", "  - PROVIDES FILE:" + System.getProperty("java.io.tmpdir") + "/*\n").out()).isNotEmpty();
+    }
 }

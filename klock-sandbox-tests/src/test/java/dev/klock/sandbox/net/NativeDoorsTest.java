@@ -224,6 +224,22 @@ class NativeDoorsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-C06")
+    @Tag("FIELD-C07")
+    void agentThatGetsAtKlockItself_isStopped(Jdk jdk) throws IOException {
+        Path secret = Files.writeString(real("secret"), "s3cret");
+        Files.createDirectory(real("ok"));
+        Outcome open = underLaterAgent(jdk, false, "", "open", secret);
+        assertThat(open.exit()).as(open.toString()).isEqualTo(108);
+        assertThat(open.err()).contains("CONSUMES on NATIVE:java.lang.instrument.Instrumentation.redefineModule");
+        Outcome own = underLaterAgent(jdk, false, "", "own", secret);
+        assertThat(own.exit()).as(own.toString()).isEqualTo(108);
+        assertThat(own.err()).contains("klock: a hook is lost: another agent changes dev.klock.agent.Guard; the session ends");
+        assertThat(own.out() + open.out()).as("before it is done").isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     @Tag("FIELD-C07")
     void agentThatTakesTheHooksOutOfAClassLoadedLater_endsTheSessionBeforeTheClassIsUsed(Jdk jdk) throws IOException {
         Files.createDirectory(real("ok"));

@@ -13,6 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
+import java.util.Map;
+import java.util.Set;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -25,7 +27,8 @@ import org.objectweb.asm.Opcodes;
  * after klock's, and reads the file {@code WHAT}, or asks that URL. {@code WAY}: {@code pristine} (the class as the JDK has it),
  * {@code copy} (as it came), {@code around} (what klock put in stays, and is not reached), {@code self} (pristine, of what the JVM calls
  * transformers by, first), {@code unseen} (pristine, of a class that is loaded only then), {@code library} (pristine, of a class that a
- * hook of the manifest is on, with which the step {@code WHAT} is done).
+ * hook of the manifest is on, with which the step {@code WHAT} is done), {@code open} (opens klock's module to itself), {@code own} (changes
+ * a class of klock's).
  */
 public final class LaterAgent {
     private static final String STREAM = "java/io/FileInputStream";
@@ -50,6 +53,20 @@ public final class LaterAgent {
                 instrumentation.retransformClasses(instrumentation.getClass());
                 change(STREAM, original(STREAM));
                 instrumentation.retransformClasses(FileInputStream.class);
+                break;
+            case "open":
+                Module module = guard().getModule();
+                instrumentation.redefineModule(module, Set.of(), Map.of(), Map.of("dev.klock.agent", Set.of(LaterAgent.class.getModule())), Set.of(), Map.of());
+                break;
+            case "own":
+                String own = guard().getName().replace('.', '/');
+                instrumentation.addTransformer(new ClassFileTransformer() {
+                    @Override
+                    public byte[] transform(ClassLoader loader, String shown, Class<?> type, ProtectionDomain domain, byte[] bytes) {
+                        return !own.equals(shown) ? null : new ClassWriter(new ClassReader(bytes), ClassWriter.COMPUTE_MAXS).toByteArray();
+                    }
+                }, true);
+                instrumentation.retransformClasses(guard());
                 break;
             case "copy":
                 change(STREAM, null);
@@ -76,6 +93,11 @@ public final class LaterAgent {
         try (InputStream in = new FileInputStream(arguments[2])) {
             System.out.println("read " + new String(in.readAllBytes(), StandardCharsets.UTF_8));
         }
+    }
+
+    /** The class of klock's thread. */
+    private static Class<?> guard() {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().equals("klock")).findFirst().orElseThrow().getClass();
     }
 
     private static byte[] original(String name) throws IOException {
