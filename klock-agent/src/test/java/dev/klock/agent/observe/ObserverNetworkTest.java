@@ -3,8 +3,8 @@ package dev.klock.agent.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -221,6 +221,7 @@ class ObserverNetworkTest {
         assertThat(commandDenied("VM.set_flag \"HeapDumpOnOutOfMemoryError\"=y 1")).isTrue();
         assertThat(lastDenied()).isEqualTo("CONSUMES NATIVE:vm");
         assertThat(commandDenied("GC.heap_dump " + fixture.at("/out/a\0/../../x"))).as("two bytes for a zero").isTrue();
+        Files.createDirectories(Path.of(fixture.at("/out")));
         Files.createSymbolicLink(Path.of(fixture.at("/out/%p")), Path.of(no));
         assertThat(commandDenied("Compiler.perfmap " + fixture.at("/out/%%p"))).as("two per cent signs").isEqualTo(Runtime.version().feature() > 17);
         assertThat(commandDenied("VM.version\nGC.heap_dump /x")).as("several lines").isTrue();
