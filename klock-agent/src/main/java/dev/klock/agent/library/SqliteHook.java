@@ -100,10 +100,13 @@ final class SqliteHook extends Hook {
         }
         if (name.writes()) {
             calling.opens(name.file(), true, "-journal", "-wal", "-shm");
-        } else if (calling.opens(name.file(), false) != null && isWriteAhead(name.file())) {
+            return;
+        }
+        String real = calling.opens(name.file(), false);
+        if (real != null && isWriteAhead(real)) {
             // these are made by who only reads, too
-            calling.opens(name.file().concat("-wal"), true);
-            calling.opens(name.file().concat("-shm"), true);
+            calling.opens(real.concat("-wal"), true);
+            calling.opens(real.concat("-shm"), true);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.klock.agent.library;
 
+import dev.klock.agent.resolve.Names;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
@@ -24,13 +25,13 @@ record SqliteName(String file, boolean writes) {
 
     /** {@code flags}: as {@code sqlite3_open_v2} has them. */
     static SqliteName of(String name, int flags) {
-        String text = beforeZero(name);
+        String text = Names.beforeZero(name);
         return text.startsWith(SCHEME) ? ofUri(text, flags) : plain(text, flags);
     }
 
     /** The same where names that look like a URI are none. */
     static SqliteName plain(String name, int flags) {
-        String file = beforeZero(name);
+        String file = Names.beforeZero(name);
         boolean none = (flags & MEMORY) != 0 || file.isEmpty() || file.equals(":memory:");
         return none ? NONE : new SqliteName(file, (flags & (READ_WRITE | CREATE)) != 0);
     }
@@ -96,12 +97,6 @@ record SqliteName(String file, boolean writes) {
                 i += 2;
             }
         }
-        return beforeZero(b.toString(StandardCharsets.UTF_8));
-    }
-
-    /** Nothing behind a zero is read. */
-    private static String beforeZero(String text) {
-        int zero = text.indexOf('\0');
-        return zero < 0 ? text : text.substring(0, zero);
+        return Names.beforeZero(b.toString(StandardCharsets.UTF_8));
     }
 }

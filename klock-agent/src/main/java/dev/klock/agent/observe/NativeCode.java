@@ -77,7 +77,7 @@ final class NativeCode {
             judge.access(work, op, ffm, CONSUMES, name, null);
             return;
         }
-        Resolved found = resolver.resolve(beforeZero(name), true);
+        Resolved found = resolver.resolve(Names.beforeZero(name), true);
         // what was removed can be loaded as long as it is open somewhere
         String real = found.was() != null ? found.was() : found.path();
         if (real == null) {
@@ -102,12 +102,6 @@ final class NativeCode {
             return;
         }
         judge.access(work, op, target, CONSUMES, null, null);
-    }
-
-    /** As far as the system's loader reads it. */
-    private static String beforeZero(String name) {
-        int zero = name.indexOf('\0');
-        return zero < 0 ? name : name.substring(0, zero);
     }
 
     void agent(Work work, int op) {

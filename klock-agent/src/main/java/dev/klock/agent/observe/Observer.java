@@ -193,7 +193,7 @@ public final class Observer implements Hooks {
             if (!writes) {
                 Target target = find(name, true);
                 judge.access(work, op, target, CONSUMES, name, null);
-                return target == null ? null : target.real();
+                return target == null ? null : Names.text(target.real());
             }
             f = work.push(op, resolver.epoch());
             f.byName = true;
@@ -208,7 +208,7 @@ public final class Observer implements Hooks {
                 judge.mapping(targets.file(real.concat(beside[i])));
             }
             judge.done(f, 0);
-            return real;
+            return Names.text(real);
         } catch (RuntimeException e) {
             failed(op, e);
             return null;

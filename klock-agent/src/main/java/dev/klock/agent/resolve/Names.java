@@ -71,6 +71,12 @@ public final class Names {
         return isAscii(real) ? real : decode(real);
     }
 
+    /** {@code text} as far as code in C reads it: up to a zero. */
+    public static String beforeZero(String text) {
+        int zero = text.indexOf('\0');
+        return zero < 0 ? text : text.substring(0, zero);
+    }
+
     /** The real form of a text; undoes {@link #text}. A lone surrogate that stands for no byte becomes '?'. */
     public static String ofText(String text) {
         if (isAscii(text)) {

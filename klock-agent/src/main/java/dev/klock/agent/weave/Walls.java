@@ -23,6 +23,7 @@ final class Walls implements Function<Object[], Throwable> {
     private static final String BOOT = "dev.klock.boot";
     private static final String LOADER = "dev.klock.boot.IsolatedLoader";
     private static final String LOG = "dev.klock.agent.log";
+
     static {
         @SuppressWarnings("unchecked")
         Consumer<Object> loader = (Consumer<Object>) Walls.class.getClassLoader();

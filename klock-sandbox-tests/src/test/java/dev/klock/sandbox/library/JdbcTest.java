@@ -304,6 +304,9 @@ class JdbcTest {
         Outcome reads = sqliteAt("jdbc:sqlite:file:" + real + "?mode=ro", jdk, "query SELECT id FROM orders").klock("").manifest(manifest("CONSUMES DB:orders",
                 "CONSUMES FILE:" + directory + "/tmp/**", "CONSUMES FILE:" + directory + "/data/**", "{predicate: CONSUMES, resource: 'NATIVE:" + lib + "', effects: []}")).run();
         assertThat(reads.exit()).as(reads.toString()).isEqualTo(108);
+        Outcome linked = sqliteAt("jdbc:sqlite:file:" + link + "?mode=ro", jdk, "query SELECT id FROM orders").klock("mode=block").manifest(manifest("CONSUMES DB:orders",
+                "CONSUMES FILE:" + directory + "/tmp/**", "CONSUMES FILE:" + directory + "/data/**", "{predicate: CONSUMES, resource: 'NATIVE:" + lib + "', effects: []}")).run();
+        assertThat(linked.err()).contains("Agent attempted PROVIDES on FILE:" + real + "-wal");
         assertThat(directory.resolve("data/real.db-wal")).doesNotExist();
     }
 
