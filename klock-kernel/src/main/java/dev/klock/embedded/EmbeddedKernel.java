@@ -73,10 +73,6 @@ public final class EmbeddedKernel implements AutoCloseable {
     private final ArrayDeque<Notice> notices = new ArrayDeque<>();
     /** Those whose leases the command that is being carried out has changed. */
     private final ArrayList<EmbeddedSession> changed = new ArrayList<>();
-    /** Completes futures: as many daemon threads as there are futures whose followers are at work. */
-    private final ThreadPoolExecutor completions =
-            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), EmbeddedKernel::completer);
-
     private Keeper keeper;
     /** When the daemon thread means to wake, if it sleeps. */
     long keeperWakesNanos;
@@ -535,17 +531,29 @@ public final class EmbeddedKernel implements AutoCloseable {
         return group;
     }
 
-    private static Thread completer(Runnable work) {
-        // as for the keeper: nothing of the thread that happens to need it first
-        Thread t = new Thread(outermost(), work, "klock-kernel-future", 0, false);
-        t.setContextClassLoader(null);
-        t.setDaemon(true);
-        return t;
+    /**
+     * Complete futures: as many daemon threads as there are futures whose followers are at work. Made when one is needed first, which in most
+     * programs is never: what they are made of takes 10 to 15 ms CPU of a start on 25.
+     */
+    private static final class Completions {
+        static final ThreadPoolExecutor THREADS =
+                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), Completions::thread);
+
+        private Completions() {
+        }
+
+        private static Thread thread(Runnable work) {
+            // as for the keeper: nothing of the thread that happens to need it first
+            Thread t = new Thread(outermost(), work, "klock-kernel-future", 0, false);
+            t.setContextClassLoader(null);
+            t.setDaemon(true);
+            return t;
+        }
     }
 
     /** Under the lock, or not: does something on a thread of its own, and so after a command that is being carried out. */
     void later(Runnable work) {
-        completions.execute(work);
+        Completions.THREADS.execute(work);
     }
 
     /** Under the lock: whether it is the policy that asks. */
@@ -556,7 +564,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Completes a future on a thread of its own; what follows on it is the program's and may take long. */
     private void complete(Notice n) {
         try {
-            completions.execute(() -> {
+            Completions.THREADS.execute(() -> {
                 if (n.result == null) {
                     n.future.completeExceptionally(closed());
                 } else {
