@@ -13,6 +13,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -84,12 +85,12 @@ final class Suite {
         return new Suite(name);
     }
 
-    /** Its own temporary files and changes stay in {@code directory}, which must not be there yet. */
-    Run run(Jdk jdk, Path directory, String mode) throws IOException {
+    /** Its own temporary files and changes stay in {@code directory}, which must be empty. */
+    Run run(Jdk jdk, Path directory, String mode, Collection<String> classes) throws IOException {
         Path work = directory.resolve("copy");
         copy(home.resolve("tree"), work);
         Files.createDirectories(work.resolve("tmp"));
-        Files.write(directory.resolve("classes"), classes());
+        Files.write(directory.resolve("classes"), classes);
         Files.write(directory.resolve("left-out"), leftOut.keySet());
         List<Path> places = new ArrayList<>(List.of(work.resolve("target/test-classes")));
         try (Stream<Path> jars = Files.list(home.resolve("lib"))) {
@@ -129,7 +130,8 @@ final class Suite {
         return text.replace("${lib}", home.resolve("lib").toString()).replace("${os.arch}", System.getProperty("os.arch"));
     }
 
-    private List<String> classes() throws IOException {
+    /** Those that run: all of them, or those chosen. */
+    List<String> classes() throws IOException {
         Path root = home.resolve("tree/target/test-classes");
         Set<String> all = new TreeSet<>();
         try (Stream<Path> files = Files.walk(root)) {

@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,22 +43,24 @@ class SuitesTest {
     @ParameterizedTest
     @MethodSource("each")
     void suite_underKlock_hasTheSameOutcomes(Suite suite, Jdk jdk) throws IOException {
-        Run bare = run(suite, jdk, "bare", null);
+        Run bare = run(suite, jdk, "bare", null, suite.classes());
         assertThat(bare.outcome().exit()).as(bare.outcome().toString()).isZero();
         assertThat(bare.tests()).as("enough to tell: %s", bare.outcome()).hasSizeGreaterThanOrEqualTo(FEWEST);
         StringBuilder told = new StringBuilder(suite + " on " + jdk + ": " + bare.tests().size() + " tests, " + bare.outcome().took().toSeconds() + " s");
         List<String> differences = new ArrayList<>();
         for (String mode : List.of("permissive", "strict")) {
-            Run watched = run(suite, jdk, mode, mode);
+            Run watched = run(suite, jdk, mode, mode, suite.classes());
             told.append("; ").append(mode).append(' ').append(watched.outcome().took().toSeconds()).append(" s, ")
                     .append(watched.log().records().size()).append(" records");
-            differences.addAll(differences(mode, bare, watched));
+            List<String> once = differences(mode, bare, watched);
+            once.forEach(difference -> told.append("\n  once: ").append(difference));
+            differences.addAll(confirmed(suite, jdk, mode, once));
             assertThat(watched.log().triples("deny")).as("denied: %s", watched.outcome()).isEmpty();
             assertThat(watched.log().triples("warn")).as("not in the manifest: %s %s", watched.log().decided("warn"), watched.outcome()).isEmpty();
             assertThat(watched.outcome().exit()).as(watched.outcome().toString()).isZero();
         }
         System.out.println(told);
-        assertThat(differences).as(() -> "not as without klock; without it, a second time: " + again(suite, jdk, bare)).isEmpty();
+        assertThat(differences).as("not as without klock").isEmpty();
     }
 
     private static List<String> differences(String mode, Run bare, Run watched) {
@@ -73,16 +77,21 @@ class SuitesTest {
         return differences;
     }
 
-    /** What is not even the same twice without klock: to be left out by name. */
-    private List<String> again(Suite suite, Jdk jdk, Run bare) {
-        try {
-            return differences("again", bare, run(suite, jdk, "again", null));
-        } catch (IOException e) {
-            return List.of(e.toString());
+    /**
+     * A test that waits for a clock fails at times, by itself. So the classes of those with another outcome run by themselves, without klock and
+     * with it, as often as they differ and thrice at most; what differs by klock does so each time.
+     */
+    private List<String> confirmed(Suite suite, Jdk jdk, String mode, List<String> differences) throws IOException {
+        List<String> left = differences;
+        for (int n = 1; n <= 3 && !left.isEmpty(); n++) {
+            Set<String> classes = left.stream().map(difference -> difference.split("[/:]", 2)[0]).collect(Collectors.toCollection(TreeSet::new));
+            Run bare = run(suite, jdk, mode + "-bare-" + n, null, classes);
+            left = differences(mode, bare, run(suite, jdk, mode + "-again-" + n, mode, classes));
         }
+        return left;
     }
 
-    private Run run(Suite suite, Jdk jdk, String name, String mode) throws IOException {
-        return suite.run(jdk, Files.createDirectories(temporary.toRealPath().resolve(jdk.home().getFileName() + "-" + name)), mode);
+    private Run run(Suite suite, Jdk jdk, String name, String mode, Collection<String> classes) throws IOException {
+        return suite.run(jdk, Files.createDirectories(temporary.toRealPath().resolve(jdk.home().getFileName() + "-" + name)), mode, classes);
     }
 }
