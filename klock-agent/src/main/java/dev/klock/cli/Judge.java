@@ -18,6 +18,8 @@ import dev.klock.manifest.Scope;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Decides triples by a manifest with the very parts that a session decides with: the same resolution of names, the same scope, the same
@@ -69,6 +71,8 @@ final class Judge {
     }
 
     private static final int NEAREST = 3;
+    private static final List<String> HOSTS_HERE = List.of("localhost", "127.0.0.1", "[::1]");
+    private static final Pattern HERE = Pattern.compile("([a-z0-9+.-]+://)(?:localhost|127\\.0\\.0\\.1|\\[::1\\])((?:[:/].*)?)", Pattern.DOTALL);
 
     private final Manifest manifest;
     private final String workingDirectory;
@@ -104,6 +108,9 @@ final class Judge {
         if (scheme.equals("ENV")) {
             return answer(predicate, targets.other(scheme, asked.path()).decide(predicate), asked);
         }
+        if (scheme.equals("URL") && asked.form() == Resource.Form.EXACT) {
+            return answer(predicate, decideUrl(predicate, asked.path()), asked);
+        }
         if (!scheme.equals("FILE") && !scheme.equals("PROCESS")) {
             return answer(predicate, scope.decide(predicate, scheme, asked.path(), false), asked);
         }
@@ -124,6 +131,21 @@ final class Judge {
         Answer answer = answer(predicate, target.decide(predicate), resource);
         Answer missing = answer.allowed() && answer.line != null ? missingForEffects(answer.line) : null;
         return missing == null ? answer : missing;
+    }
+
+    /** To a session {@code localhost} and the two addresses that it stands for are one: a deny line for any of them stops, else any line allows. */
+    private int decideUrl(Predicate predicate, String url) {
+        int best = scope.decide(predicate, "URL", url, false);
+        Matcher here = HERE.matcher(url);
+        if (here.matches()) {
+            for (String host : HOSTS_HERE) {
+                int decision = scope.decide(predicate, "URL", here.group(1) + host + here.group(2), false);
+                if (!Scope.isDenied(best) && (Scope.isDenied(decision) || !Scope.isAllowed(best) && Scope.isAllowed(decision))) {
+                    best = decision;
+                }
+            }
+        }
+        return best;
     }
 
     /**

@@ -208,6 +208,20 @@ class MainTest {
     }
 
     @Test
+    void check_localhost_isItsAddressesToo() throws IOException {
+        Files.writeString(work.resolve("klock.yaml"), "ver: '1.0'\nagent_id: t\nscope:\n  - CONSUMES URL:tcp://localhost:80\n  - CONSUMES URL:tcp://[::1]:82\n"
+                + "  - CONSUMES URL:tcp://localhost:83\ndeny:\n  - CONSUMES URL:tcp://127.0.0.1:83\n");
+        assertThat(run("check", "CONSUMES", "URL:tcp://127.0.0.1:80")).isZero();
+        assertThat(out).isEqualTo("allowed by klock.yaml:4: CONSUMES URL:tcp://localhost:80\n");
+        assertThat(run("check", "CONSUMES", "URL:tcp://[::1]:80")).isZero();
+        assertThat(run("check", "CONSUMES", "URL:tcp://localhost:82")).isZero();
+        assertThat(run("check", "CONSUMES", "URL:tcp://127.0.0.2:80")).isEqualTo(3);
+        assertThat(run("check", "CONSUMES", "URL:tcp://localhost.example:80")).isEqualTo(3);
+        assertThat(run("check", "CONSUMES", "URL:tcp://localhost:83")).isEqualTo(3);
+        assertThat(out).contains("but the manifest denies it.");
+    }
+
+    @Test
     @Tag("K6-7")
     void check_programWithoutEffects_needsItsWorkingDirectory_andValidateWarns() throws IOException {
         String untold = MANIFEST.substring(0, MANIFEST.indexOf("    effects: []"));

@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What a text of SQLite's SQL makes its native code open beside the database: {@code ATTACH}, {@code VACUUM INTO}, {@code load_extension}.
+ * What a text of SQLite's SQL makes its native code open beside the database: {@code ATTACH}, {@code VACUUM INTO}, {@code load_extension}, and
+ * temporary files where {@code PRAGMA temp_store_directory} says.
  * Texts are cut into words exactly as SQLite does it, which unlike other databases knows no escapes but doubled quotes.
  */
 public final class SqliteSql {
@@ -26,6 +27,8 @@ public final class SqliteSql {
     /** The mark at the beginning of some files: a blank, if it does not stand within a word. */
     private static final char BYTE_ORDER = '\uFEFF';
 
+    private static final String TEMPORARY = "TEMP_STORE_DIRECTORY";
+
     private final String sql;
     private int at;
     /** The kinds of a statement's words, and the words. */
@@ -39,7 +42,7 @@ public final class SqliteSql {
     /** What executing {@code sql} opens. */
     public static List<Opened> opened(String sql) {
         String upper = sql.toUpperCase(Locale.ROOT);
-        if (!upper.contains("ATTACH") && !upper.contains("VACUUM") && !upper.contains("LOAD_EXTENSION")) {
+        if (!upper.contains("ATTACH") && !upper.contains("VACUUM") && !upper.contains("LOAD_EXTENSION") && !upper.contains(TEMPORARY)) {
             return List.of();
         }
         List<Opened> opened = new ArrayList<>();
@@ -68,6 +71,8 @@ public final class SqliteSql {
                 boolean told = into + 2 == words.size() && kinds.charAt(into + 1) == STRING;
                 opened.add(new Opened(told ? words.get(into + 1) : null, true));
             }
+        } else if (is(first, "PRAGMA") && words.stream().anyMatch(TEMPORARY::equalsIgnoreCase)) {
+            opened.add(new Opened(null, true));
         }
     }
 

@@ -38,6 +38,9 @@ class SqliteSqlTest {
         {"SELECT \"Load_Extension\" ('x')", "?"},
         {"CREATE VIEW v AS SELECT load_extension /* */ (a) FROM t", "?"},
         {"SELECT load_extension FROM t", ""},
+        {"PRAGMA temp_store_directory = '/etc'", "?"},
+        {"pragma main.\"Temp_Store_Directory\"('/etc')", "?"},
+        {"SELECT 'PRAGMA temp_store_directory'", ""},
         {"INSERT INTO t VALUES ('load_extension(')", ""}};
 
     @TestFactory
