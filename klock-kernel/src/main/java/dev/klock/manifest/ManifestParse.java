@@ -1,15 +1,8 @@
 package dev.klock.manifest;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonLocation;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
 import dev.klock.resource.ResourceSyntaxException;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -40,7 +33,6 @@ final class ManifestParse {
     private static final String LEARN = "or, to see what a run needs, move the file away and start with -javaagent:klock.jar=mode=learn: its log tells";
 
     private static final int MAX_NESTING = 16;
-    private static final int MAX_STRING = 64 * 1024;
     private static final double HIGH = 1.0;
     private static final double MEDIUM = 0.6;
     private static final double LOW = 0.3;
@@ -49,9 +41,8 @@ final class ManifestParse {
     private final Consulted world;
     private final ReadOptions options;
     private final List<String> warnings = new ArrayList<>();
-    private boolean yaml;
-    private JsonParser parser;
-    private JsonToken token;
+    private Tokens tokens;
+    private Token token;
     private int line;
     private int column;
     private int triples;
@@ -88,39 +79,30 @@ final class ManifestParse {
         if (text.isBlank()) {
             throw whole("is empty", "write agent_id and scope, " + LEARN);
         }
-        yaml = !text.isJson();
-        try {
-            parser = open(text);
-        } catch (IOException e) {
-            throw broken(e);
-        }
+        tokens = open(text);
         document();
-        Manifest manifest = new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, hooks, settings,
-                warnings, world.answers());
-        try {
-            parser.close();
-        } catch (IOException e) {
-            throw broken(e);
-        }
-        return manifest;
+        return new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, hooks, settings, warnings,
+                world.answers());
     }
 
-    private JsonParser open(ManifestText text) throws IOException {
-        StreamReadConstraints constraints = StreamReadConstraints.builder().maxNestingDepth(MAX_NESTING).maxStringLength(MAX_STRING)
-                .maxNameLength(MAX_STRING).maxNumberLength(100).build();
-        if (yaml) {
+    private Tokens open(ManifestText text) throws ManifestException {
+        if (!text.isJson()) {
             text.hideBraces();
-            return YamlTokens.open(text, constraints);
+            return new YamlTokens(text, MAX_NESTING);
         }
-        return JsonFactory.builder().streamReadConstraints(constraints).build().createParser(text.chars(), text.start(), text.length());
+        try {
+            return new JsonTokens(text, MAX_NESTING);
+        } catch (Tokens.Problem e) {
+            throw broken(e);
+        }
     }
 
     private void document() throws ManifestException {
         next();
-        if (token == null || token == JsonToken.VALUE_NULL) {
+        if (token == null || token == Token.NULL) {
             throw at(Math.max(1, line), Math.max(1, column), "is empty", "write agent_id and scope, " + LEARN);
         }
-        if (token != JsonToken.START_OBJECT) {
+        if (token != Token.MAPPING) {
             throw here("is " + kind() + " where the manifest's fields should be", "write agent_id: ... and scope: [...] at the top level");
         }
         int startLine = line;
@@ -128,7 +110,7 @@ final class ManifestParse {
         boolean[] seen = new boolean[TOP.length];
         String timestampField = null;
         String scopeField = null;
-        while (next() != JsonToken.END_OBJECT) {
+        while (next() != Token.MAPPING_END) {
             String field = field(TOP, seen, "field");
             int fieldLine = line;
             int fieldColumn = column;
@@ -183,7 +165,7 @@ final class ManifestParse {
                     break;
                 default:
                     next();
-                    if (token != JsonToken.VALUE_STRING) {
+                    if (token != Token.TEXT) {
                         throw wrongType(field, "the schema's address as text");
                     }
                     break;
@@ -313,20 +295,20 @@ final class ManifestParse {
     }
 
     private List<Line> lines(String section) throws ManifestException {
-        if (token == JsonToken.VALUE_NULL) {
+        if (token == Token.NULL) {
             throw here(section + " has no value", "write " + section + ": [] for none");
         }
-        if (token != JsonToken.START_ARRAY) {
+        if (token != Token.LIST) {
             throw wrongType(section, "a list of triples");
         }
         List<Line> lines = new ArrayList<>();
-        while (next() != JsonToken.END_ARRAY) {
+        while (next() != Token.LIST_END) {
             if (++triples > options.maxTriples) {
                 throw here("has more than " + options.maxTriples + " triples", "use patterns (/dir/**) instead of single files");
             }
-            if (token == JsonToken.VALUE_STRING && !section.equals("intents")) {
+            if (token == Token.TEXT && !section.equals("intents")) {
                 lines.add(shortForm());
-            } else if (token == JsonToken.START_OBJECT) {
+            } else if (token == Token.MAPPING) {
                 lines.add(section.equals("intents") ? intent() : triple(section.equals("scope") ? TRIPLE : EFFECT));
             } else {
                 throw here("an entry of " + section + " is " + kind(), section.equals("intents")
@@ -365,7 +347,7 @@ final class ManifestParse {
         List<Line> effects = null;
         int effectsLine = 0;
         int effectsColumn = 0;
-        while (next() != JsonToken.END_OBJECT) {
+        while (next() != Token.MAPPING_END) {
             String field = field(fields, seen, "field of a triple");
             int fieldLine = line;
             int fieldColumn = column;
@@ -414,7 +396,7 @@ final class ManifestParse {
         Predicate predicate = null;
         String[] typeAndPath = new String[2];
         double confidence = HIGH;
-        while (next() != JsonToken.END_OBJECT) {
+        while (next() != Token.MAPPING_END) {
             String field = field(INTENT, seen, "field of an intent");
             next();
             switch (field) {
@@ -477,11 +459,11 @@ final class ManifestParse {
     }
 
     private void object(String[] typeAndPath) throws ManifestException {
-        if (token != JsonToken.START_OBJECT) {
+        if (token != Token.MAPPING) {
             throw wrongType("object", "{\"resource_type\": ..., \"path\": ...}");
         }
         boolean[] seen = new boolean[OBJECT.length];
-        while (next() != JsonToken.END_OBJECT) {
+        while (next() != Token.MAPPING_END) {
             String field = field(OBJECT, seen, "field of an object");
             next();
             give(typeAndPath, field.endsWith("type") ? 0 : 1, field);
@@ -496,11 +478,11 @@ final class ManifestParse {
     }
 
     private void tests() throws ManifestException {
-        if (token != JsonToken.START_OBJECT) {
+        if (token != Token.MAPPING) {
             throw wrongType("tests", "{allows: [...], denies: [...]}");
         }
         boolean[] seen = new boolean[TESTS.length];
-        while (next() != JsonToken.END_OBJECT) {
+        while (next() != Token.MAPPING_END) {
             String field = field(TESTS, seen, "field of tests");
             next();
             if (field.equals("allows")) {
@@ -512,14 +494,14 @@ final class ManifestParse {
     }
 
     private void hooks() throws ManifestException {
-        if (token != JsonToken.START_ARRAY) {
+        if (token != Token.LIST) {
             throw wrongType("hooks", "a list of hooks, such as - {preset: jdbc}");
         }
-        while (next() != JsonToken.END_ARRAY) {
+        while (next() != Token.LIST_END) {
             if (hooks.size() == Manifest.MAX_HOOKS) {
                 throw here("has more than " + Manifest.MAX_HOOKS + " hooks", "hook an interface rather than each class that implements it");
             }
-            if (token != JsonToken.START_OBJECT) {
+            if (token != Token.MAPPING) {
                 throw here("an entry of hooks is " + kind(), "write {preset: jdbc}, or type:, method:, predicate: and resource:");
             }
             LibraryHook hook = hook();
@@ -548,7 +530,7 @@ final class ManifestParse {
         HookParse.Template template = null;
         int resourceLine = 0;
         int resourceColumn = 0;
-        while (next() != JsonToken.END_OBJECT) {
+        while (next() != Token.MAPPING_END) {
             String field = field(HOOK, seen, "field of a hook");
             next();
             String text = oneLineText(field);
@@ -627,19 +609,19 @@ final class ManifestParse {
     }
 
     private void settings() throws ManifestException {
-        if (token != JsonToken.START_OBJECT) {
+        if (token != Token.MAPPING) {
             throw wrongType("klock", "key: value pairs");
         }
         settings("", new HashSet<>());
     }
 
     private void settings(String prefix, HashSet<String> seen) throws ManifestException {
-        while (next() != JsonToken.END_OBJECT) {
+        while (next() != Token.MAPPING_END) {
             String key = prefix + fieldName();
             int keyLine = line;
             int keyColumn = column;
             next();
-            if (token == JsonToken.START_OBJECT) {
+            if (token == Token.MAPPING) {
                 settings(key + ".", seen);
                 continue;
             }
@@ -649,7 +631,7 @@ final class ManifestParse {
             if (!seen.add(key)) {
                 throw at(keyLine, keyColumn, "the key " + key + " is there twice", "leave one of them out");
             }
-            if (token == null || !token.isScalarValue() || token == JsonToken.VALUE_NULL) {
+            if (token == null || !token.isScalar() || token == Token.NULL) {
                 throw wrongType(key, "one value");
             }
             settings.add(new Setting(key, withVariables(oneLineScalar(key), false, line, column), line, column));
@@ -661,7 +643,7 @@ final class ManifestParse {
     }
 
     private void version() throws ManifestException {
-        if (token != JsonToken.VALUE_STRING && token != JsonToken.VALUE_NUMBER_FLOAT && token != JsonToken.VALUE_NUMBER_INT) {
+        if (token != Token.TEXT && token != Token.FRACTION && token != Token.INTEGER) {
             throw wrongType("ver", "\"" + Manifest.VERSION + "\"");
         }
         if (!text().equals(Manifest.VERSION)) {
@@ -670,7 +652,7 @@ final class ManifestParse {
     }
 
     private long timestamp(String field) throws ManifestException {
-        String digits = token == JsonToken.VALUE_NUMBER_INT ? text() : "";
+        String digits = token == Token.INTEGER ? text() : "";
         long value = 0;
         boolean fine = !digits.isEmpty() && digits.length() <= 18;
         for (int i = 0; fine && i < digits.length(); i++) {
@@ -685,7 +667,7 @@ final class ManifestParse {
     }
 
     private double confidence() throws ManifestException {
-        if (token == JsonToken.VALUE_STRING) {
+        if (token == Token.TEXT) {
             switch (text()) {
                 case "High":
                     return HIGH;
@@ -696,7 +678,7 @@ final class ManifestParse {
                 default:
                     break;
             }
-        } else if (token == JsonToken.VALUE_NUMBER_INT || token == JsonToken.VALUE_NUMBER_FLOAT) {
+        } else if (token == Token.INTEGER || token == Token.FRACTION) {
             try {
                 double value = Double.parseDouble(text());
                 if (value >= 0 && value <= 1) {
@@ -711,7 +693,7 @@ final class ManifestParse {
     }
 
     private ManifestException badConfidence() throws ManifestException {
-        return here("confidence is " + (token != null && token.isScalarValue() ? "'" + shorten(text()) + "'" : kind()),
+        return here("confidence is " + (token != null && token.isScalar() ? "'" + shorten(text()) + "'" : kind()),
                 "write a number from 0 to 1, or High, Medium or Low");
     }
 
@@ -805,14 +787,14 @@ final class ManifestParse {
     }
 
     private String fieldName() throws ManifestException {
-        if (token != JsonToken.FIELD_NAME) {
+        if (token != Token.KEY) {
             throw here("is cut short", "close what is open there");
         }
         return text();
     }
 
     private String oneLineText(String what) throws ManifestException {
-        if (token != JsonToken.VALUE_STRING) {
+        if (token != Token.TEXT) {
             throw wrongType(what, "text");
         }
         return oneLineScalar(what);
@@ -820,7 +802,7 @@ final class ManifestParse {
 
     /** A text that YAML folds from several lines is refused: a forgotten dash would make two triples one strange path. */
     private String oneLineScalar(String what) throws ManifestException {
-        if (yaml && parser.currentLocation().getLineNr() != line) {
+        if (tokens.endLine() != line) {
             throw here(what + " goes on over several lines", "write it on one line");
         }
         return text();
@@ -828,32 +810,19 @@ final class ManifestParse {
 
     private String text() throws ManifestException {
         try {
-            return ManifestText.showBraces(parser.getText());
-        } catch (IOException e) {
+            return ManifestText.showBraces(tokens.text());
+        } catch (Tokens.Problem e) {
             throw broken(e);
         }
     }
 
-    private JsonToken next() throws ManifestException {
+    private Token next() throws ManifestException {
         try {
-            token = parser.nextToken();
-            JsonLocation at = parser.currentTokenLocation();
-            line = at.getLineNr();
-            column = at.getColumnNr();
-            if (yaml && token != null) {
-                if (YamlTokens.isAlias(parser)) {
-                    throw here("uses the YAML alias *" + shorten(text()), "write the value itself");
-                }
-                Object anchor = parser.getObjectId();
-                if (anchor != null) {
-                    throw here("has the YAML anchor &" + shorten(anchor.toString()), "leave it out: values are not shared");
-                }
-                if (token != JsonToken.FIELD_NAME && parser.getTypeId() != null) {
-                    throw here("has a YAML tag", "leave it out: a value's type is plain to see");
-                }
-            }
+            token = tokens.next();
+            line = tokens.line();
+            column = tokens.column();
             return token;
-        } catch (IOException e) {
+        } catch (Tokens.Problem e) {
             throw broken(e);
         } catch (RuntimeException e) {
             // a parser's own bug must still end in one line that says where
@@ -861,30 +830,12 @@ final class ManifestParse {
         }
     }
 
-    private ManifestException broken(IOException e) {
-        ManifestException syntax = yaml ? YamlTokens.syntaxError(file, e) : null;
-        if (syntax != null) {
-            return syntax;
-        }
-        String problem = e.getMessage();
-        if (e instanceof JsonProcessingException) {
-            problem = ((JsonProcessingException) e).getOriginalMessage().replaceAll("\\[Source: [^;]*; line: (\\d+), column: (\\d+)\\]", "line $1, column $2");
-            JsonLocation at = ((JsonProcessingException) e).getLocation();
-            if (at != null && at.getLineNr() > 0) {
-                line = at.getLineNr();
-                column = at.getColumnNr();
-            }
-            if (problem.startsWith("Expected a field name")) {
-                // what follows names a class of the parser's
-                problem = "a key is " + (problem.contains("MappingStart") ? "a mapping" : problem.contains("SequenceStart") ? "a list" : "not a text");
-            }
-        }
-        return at(line, column, (yaml ? "is not YAML: " : "is not JSON: ") + problem,
-                yaml ? YamlTokens.REMEDY : "see what stands there and just before: quotes, commas, brackets");
+    private ManifestException broken(Tokens.Problem e) {
+        return e.line > 0 ? at(e.line, e.column, e.getMessage(), e.remedy) : here(e.getMessage(), e.remedy);
     }
 
     private ManifestException wrongType(String what, String right) throws ManifestException {
-        String quotes = right.equals("text") && token != null && token.isScalarValue() && token != JsonToken.VALUE_NULL
+        String quotes = right.equals("text") && token != null && token.isScalar() && token != Token.NULL
                 ? " in quotes: \"" + shorten(text()) + "\"" : "";
         return here(what + " is " + kind(), "write " + right + quotes);
     }
@@ -893,22 +844,22 @@ final class ManifestParse {
         if (token == null) {
             return "missing";
         }
-        if (token == JsonToken.START_OBJECT) {
+        if (token == Token.MAPPING) {
             return "a mapping";
         }
-        if (token == JsonToken.START_ARRAY) {
+        if (token == Token.LIST) {
             return "a list";
         }
-        if (token == JsonToken.VALUE_NULL) {
+        if (token == Token.NULL) {
             return "empty";
         }
-        if (token == JsonToken.VALUE_STRING) {
+        if (token == Token.TEXT) {
             return "the text '" + shorten(text()) + "'";
         }
-        if (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE) {
+        if (token == Token.TRUE || token == Token.FALSE) {
             return "the truth value " + shorten(text());
         }
-        return token.isNumeric() ? "the number " + shorten(text()) : "not a value";
+        return token.isNumber() ? "the number " + shorten(text()) : "not a value";
     }
 
     private ManifestException here(String problem, String remedy) {
