@@ -326,6 +326,11 @@ public final class KlockBridge {
         HOOKS.library(op, null);
     }
 
+    /** A segment of memory is made of an address. */
+    public static void memory(int op) {
+        HOOKS.service(op, "ffm");
+    }
+
     /** {@code setAccessible} has been found to be allowed. */
     public static void accessible(int op, AccessibleObject object, boolean flag) {
         if (!flag) {
@@ -337,6 +342,15 @@ public final class KlockBridge {
                 && (object instanceof Constructor || ((Member) object).getName().equals("IMPL_LOOKUP"))) {
             HOOKS.reached(op, MethodHandles.Lookup.class.getName(), "IMPL_LOOKUP");
         }
+    }
+
+    /** What a thread throws that is stopped may leave klock's note that it is at work itself standing. */
+    public static void stop(int op) {
+        HOOKS.service(op, "java.lang.Thread.stop");
+    }
+
+    public static void suspend(int op) {
+        HOOKS.service(op, "java.lang.Thread.suspend");
     }
 
     /** Code of the program is about to be asked by the JDK's own, wherever that does something: also where klock has it do something. */

@@ -2,8 +2,10 @@ package sun.nio.fs;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
@@ -340,6 +342,21 @@ public final class KlockFiles implements HostFiles {
         } catch (Exception e) {
             // it has been removed: a UnixException, which the native throws without declaring it
             return null;
+        }
+    }
+
+    @Override
+    public boolean resolvesNames(String hostsFile) {
+        try {
+            Field field = InetAddress.class.getDeclaredField(Runtime.version().feature() < 18 ? "nameService" : "resolver");
+            Object service = UNSAFE.getReferenceVolatile(UNSAFE.staticFieldBase(field), UNSAFE.staticFieldOffset(field));
+            String name = service == null ? "" : service.getClass().getName();
+            if (name.startsWith("java.net.InetAddress$HostsFile")) {
+                return UNSAFE.getReference(service, UNSAFE.objectFieldOffset(service.getClass(), "hostsFile")).equals(hostsFile);
+            }
+            return name.startsWith("java.net.InetAddress$Platform");
+        } catch (NoSuchFieldException otherJdk) {
+            return false;
         }
     }
 }

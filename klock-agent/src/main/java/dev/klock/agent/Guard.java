@@ -41,6 +41,10 @@ final class Guard extends Thread {
 
     @Override
     public void run() {
+        if (Thread.currentThread() != this) {
+            // a program has found us among the threads
+            return;
+        }
         session.observer().enter();
         for (int ticks = 1; true; ticks++) {
             try {

@@ -146,6 +146,14 @@ public interface HostFiles {
     default void holdReads() {
     }
 
+    /**
+     * Whether the JVM has names resolved by the operating system or from {@code hostsFile}, which may be null: not from another file that the program
+     * named in time, nor by a class of its own, which must not be asked from within klock.
+     */
+    default boolean resolvesNames(String hostsFile) {
+        return true;
+    }
+
     /** The process's true working directory. */
     byte[] workingDirectory();
 }

@@ -544,7 +544,14 @@ public final class EmbeddedKernel implements AutoCloseable {
 
         private static Thread thread(Runnable work) {
             // as for the keeper: nothing of the thread that happens to need it first
-            Thread t = new Thread(outermost(), work, "klock-kernel-future", 0, false);
+            Thread t = new Thread(outermost(), work, "klock-kernel-future", 0, false) {
+                @Override
+                public void run() {
+                    if (Thread.currentThread() == this) {
+                        super.run();
+                    }
+                }
+            };
             t.setContextClassLoader(null);
             t.setDaemon(true);
             return t;
@@ -594,6 +601,10 @@ public final class EmbeddedKernel implements AutoCloseable {
 
         @Override
         public void run() {
+            if (Thread.currentThread() != this) {
+                // whoever finds the thread may call this
+                return;
+            }
             ArrayList<Notice> tell = new ArrayList<>();
             ArrayList<EmbeddedSession> beat = new ArrayList<>();
             while (true) {

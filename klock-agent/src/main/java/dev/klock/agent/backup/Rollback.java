@@ -674,11 +674,18 @@ final class Rollback {
         }
     }
 
-    /** Not to be interrupted by a program that interrupts every thread: a file channel would close under it. */
+    /** Not to be interrupted by a program that interrupts every thread: a file channel would close under it; nor to be run by one. */
     private static final class Helper extends Thread {
         Helper(Runnable task, int number) {
             super(null, task, "klock-rollback-" + number, 1 << 18, false);
             setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            if (Thread.currentThread() == this) {
+                super.run();
+            }
         }
 
         @Override

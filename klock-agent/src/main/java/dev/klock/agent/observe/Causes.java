@@ -57,6 +57,11 @@ final class Causes {
         return new LinkSearch().walk();
     }
 
+    /** Whether the part of the JDK that gives access to the process's memory takes some for itself, whoever uses it. */
+    static boolean isMemoryOfTheJdk() {
+        return new MemorySearch().walk();
+    }
+
     /** Whether the {@code premain} of an agent runs that the launcher has named: that comes before the program. */
     static boolean isPremain() {
         return new PremainSearch().walk();
@@ -131,6 +136,17 @@ final class Causes {
             return c.getModule() == Object.class.getModule();
         }
 
+        /** By where its module was found, since any module may be called java.something. */
+        static boolean isOfTheJdk(Class<?> c) {
+            Module module = c.getModule();
+            if (!module.isNamed() || module.getLayer() != ModuleLayer.boot()) {
+                return false;
+            }
+            Optional<ResolvedModule> resolved = ModuleLayer.boot().configuration().findModule(module.getName());
+            Optional<URI> place = resolved.isPresent() ? resolved.get().reference().location() : Optional.empty();
+            return place.isPresent() && "jrt".equals(place.get().getScheme());
+        }
+
         static int answer(boolean yes) {
             return yes ? YES : NO;
         }
@@ -202,15 +218,22 @@ final class Causes {
                     || c.getPackageName().startsWith("sun.nio.fs") || c.getPackageName().startsWith("java.util"))) {
                 return ON;
             }
-            Module module = c.getModule();
-            return answer(module.isNamed() && module.getLayer() == ModuleLayer.boot() && isOfTheJdk(module));
+            return answer(isOfTheJdk(c));
+        }
+    }
+
+    private static final class MemorySearch extends Search {
+        MemorySearch() {
+            super(false);
         }
 
-        /** By where it was found, since any module may be called java.something. */
-        private static boolean isOfTheJdk(Module module) {
-            Optional<ResolvedModule> resolved = ModuleLayer.boot().configuration().findModule(module.getName());
-            Optional<URI> place = resolved.isPresent() ? resolved.get().reference().location() : Optional.empty();
-            return place.isPresent() && "jrt".equals(place.get().getScheme());
+        @Override
+        int look(StackWalker.StackFrame frame, Class<?> c) {
+            if (isOwn(c) || isBase(c) && (c.getName().equals("sun.nio.fs.KlockBridge") || c.getPackageName().equals("java.lang.invoke")
+                    || frame.getMethodName().equals("reinterpret") || frame.getMethodName().equals("withTargetLayout"))) {
+                return ON;
+            }
+            return answer(isBase(c) && c.getPackageName().startsWith("jdk.internal.foreign"));
         }
     }
 
@@ -238,7 +261,7 @@ final class Causes {
                     || c.getPackageName().equals("java.lang.reflect"))) {
                 return ON;
             }
-            return answer(c.getModule().isNamed() && LinkSearch.isOfTheJdk(c.getModule()));
+            return answer(isOfTheJdk(c));
         }
     }
 
@@ -255,7 +278,7 @@ final class Causes {
                 return outside ? NO : ON;
             }
             outside = true;
-            return c.getClassLoader() == null || c.getModule().isNamed() && LinkSearch.isOfTheJdk(c.getModule()) ? ON : NO;
+            return c.getClassLoader() == null || isOfTheJdk(c) ? ON : NO;
         }
     }
 
@@ -266,16 +289,15 @@ final class Causes {
 
         @Override
         int look(StackWalker.StackFrame frame, Class<?> c) {
-            Module module = c.getModule();
             if (isOwn(c) && c.getName().startsWith("dev.klock.agent.observe.")) {
                 return ON;
             }
-            if (!module.isNamed() || module.getLayer() != ModuleLayer.boot()) {
+            if (!isOfTheJdk(c)) {
                 // the program itself: what it deletes is not part of an idiom of the JDK
                 return NO;
             }
             for (int k = 0; k < REPLACE_IDIOMS.length; k++) {
-                if (module.getName().equals(REPLACE_IDIOMS[k][0]) && c.getName().equals(REPLACE_IDIOMS[k][1])
+                if (c.getModule().getName().equals(REPLACE_IDIOMS[k][0]) && c.getName().equals(REPLACE_IDIOMS[k][1])
                         && frame.getMethodName().equals(REPLACE_IDIOMS[k][2])) {
                     return YES;
                 }

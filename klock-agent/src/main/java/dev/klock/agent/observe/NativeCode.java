@@ -108,9 +108,16 @@ final class NativeCode {
         judge.access(work, op, targets.other(NATIVE, AGENT), CONSUMES, null, null);
     }
 
-    /** The printing system or the desktop: its library speaks to it for the program, out of sight. */
+    /**
+     * The printing system or the desktop: its library speaks to it for the program, out of sight. Or what is anywhere in the process's memory, the
+     * environment and klock's own state among it.
+     */
     void service(Work work, int op, String name) {
-        judge.access(work, op, targets.other(NATIVE, name), CONSUMES, null, null);
+        Target target = targets.other(NATIVE, name);
+        if (name.equals(FFM) && (target.allowed() & 1 << CONSUMES) == 0 && Causes.isMemoryOfTheJdk()) {
+            return;
+        }
+        judge.access(work, op, target, CONSUMES, null, null);
     }
 
     void attach(Work work, int op, String pid) {

@@ -1,5 +1,6 @@
 package dev.klock.agent.observe;
 
+import dev.klock.bridge.HostFiles;
 import dev.klock.agent.decide.Target;
 import dev.klock.agent.decide.Targets;
 import dev.klock.kernel.Predicate;
@@ -50,9 +51,12 @@ final class Network {
     /** Names of one address that are remembered, and addresses of one name. */
     private static final int REMEMBERED = 256;
 
+    private final HostFiles files;
     private final Targets targets;
     private final Judge judge;
     private final Verdicts verdicts;
+    /** Where the JVM was told at its start to look names up, null for the operating system; a program may set this later. */
+    private final String hostsFile = System.getProperty("jdk.net.hosts.file");
     /** Canonical name to the canonical addresses it was resolved to in this run, and the reverse. */
     private final ConcurrentHashMap<String, String[]> addresses = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<String, String[]> names = new ConcurrentHashMap<>();
@@ -60,7 +64,8 @@ final class Network {
     private final ConcurrentHashMap<Integer, Target> listening = new ConcurrentHashMap<>();
     private volatile String ownName;
 
-    Network(Targets targets, Judge judge, Verdicts verdicts) {
+    Network(HostFiles files, Targets targets, Judge judge, Verdicts verdicts) {
+        this.files = files;
         this.targets = targets;
         this.judge = judge;
         this.verdicts = verdicts;
@@ -161,6 +166,9 @@ final class Network {
             return true;
         }
         if (!targets.scope().namesHost(name)) {
+            return false;
+        }
+        if (!files.resolvesNames(hostsFile)) {
             return false;
         }
         try {

@@ -68,6 +68,9 @@ public final class Observer implements Hooks {
     private static final int OPEN_FLAGS = Op.OPEN_FLAGS.code();
     private static final int SYMLINK = Op.SYMLINK.code();
     private static final int COPY = Op.COPY.code();
+    private static final int CONNECT_SOCKET_FILE = Op.CONNECT_SOCKET_FILE.code();
+    /** The socket by which a JVM takes commands, and what its process's number follows. */
+    private static final String ATTACH_SOCKET = "/.java_pid";
 
     /** By op: the ordinal of the one predicate of an operation that changes nothing, -1 for the others. */
     private static final int[] ACCESS = access();
@@ -105,7 +108,7 @@ public final class Observer implements Hooks {
         this.rewrites = rewrites;
         Programs programs = new Programs(files, resolver, searchPath == null ? null : names.encode(searchPath));
         judge = new Judge(files, resolver, targets, lines, programs, descriptors, images, verdicts, trail);
-        network = new Network(targets, judge, verdicts);
+        network = new Network(files, targets, judge, verdicts);
         variables = new Variables(targets, judge, trail);
         nativeCode = new NativeCode(files, resolver, targets, judge, doors);
         // the classes that every hook needs are loaded here, where loading them cannot meet a hook
@@ -311,7 +314,11 @@ public final class Observer implements Hooks {
             if (access >= 0) {
                 if (name != null) {
                     f = held(work, op);
-                    judge.access(work, op, find(name, FOLLOWS[op]), access, null, name);
+                    Target target = find(name, FOLLOWS[op]);
+                    judge.access(work, op, target, access, null, name);
+                    if (op == CONNECT_SOCKET_FILE) {
+                        reaches(work, op, target);
+                    }
                 }
             } else if (op == OPEN_FLAGS && !Judge.changes(op, arg) && !judge.holdsReads()) {
                 // nothing to be told at its end, so no frame
@@ -950,6 +957,8 @@ public final class Observer implements Hooks {
             Target b = to != null ? findNow(work, to, false) : find(work, toFd, toBytes, false);
             f.nameB = led(work, f, toFd, to, toBytes);
             judge.pair(work, f, a, b, shownFrom, shownTo);
+            // by another name it would be nobody's
+            reaches(work, f.op, a);
             boolean moved = f.marked && moves != judge.moves();
             if (!f.waited && !moved || findAgain(work, a, fromFd, from, fromBytes, false) == a && findAgain(work, b, toFd, to, toBytes, false) == b
                     && (!moved || n == LOOKS)) {
@@ -960,6 +969,15 @@ public final class Observer implements Hooks {
             if (moved) {
                 judge.hold(work, f, alone);
             }
+        }
+    }
+
+    /** Whoever has a JVM's socket can have it do what an attached tool can. */
+    private void reaches(Work work, int op, Target target) {
+        String real = target == null ? "" : target.real();
+        int at = real.lastIndexOf('/');
+        if (real.startsWith(ATTACH_SOCKET, at)) {
+            nativeCode.attach(work, op, real.substring(at + ATTACH_SOCKET.length()));
         }
     }
 

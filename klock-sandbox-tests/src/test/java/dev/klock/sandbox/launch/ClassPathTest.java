@@ -6,6 +6,7 @@ import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.subject.ReadsClassPath;
+import dev.klock.sandbox.subject.Replacer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -113,5 +115,27 @@ class ClassPathTest {
 
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(outcome.out()).doesNotContain("first of");
+    }
+
+    /** A module of the program's is none of the JDK's, although the same layer has both: what it removes is no part of how the JDK replaces a file. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C34")
+    void moduleOfTheProgram_calledWhileTheJdkReplacesAFile_mayNotRemoveAnother(Jdk jdk) throws IOException {
+        Path out = workspace.root().resolve("w/out");
+        Files.writeString(out.resolve("victim"), "stays");
+        Files.writeString(out.resolve("image.png"), "");
+        String before = workspace.tree().visible();
+        String name = Replacer.class.getName();
+        Path modules = Files.createDirectory(directory.resolve("modules"));
+        jar(modules.resolve("replacer.jar"), "", name.replace('.', '/') + ".class",
+                Files.readAllBytes(Child.placeOf(Replacer.class).resolve(name.replace('.', '/') + ".class")));
+        String manifest = "ver: '1.0'\nagent_id: t\nscope:\n  - CONSUMES FILE:" + modules + "/**\n  - MUTATES FILE:${workspace}/w/out/*\n";
+        Outcome outcome = Child.on(jdk).in(workspace.root()).main(Replacer.class).klock("").manifest(manifest)
+                .jvm("-Dplace=" + out, "--module-path", modules.toString(), "--add-modules", "java.desktop", "-m", "replacer/" + name).run();
+        assertThat(outcome.out()).as(outcome.toString()).isEqualTo("true\n");
+        assertThat(outcome.exit()).isEqualTo(108);
+        assertThat(outcome.err()).contains("DELETES on FILE:" + out + "/victim");
+        assertThat(workspace.tree().visible()).isEqualTo(before);
     }
 }

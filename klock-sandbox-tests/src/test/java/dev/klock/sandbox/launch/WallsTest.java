@@ -6,6 +6,7 @@ import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.subject.Climber;
+import dev.klock.sandbox.subject.Runner;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,5 +29,18 @@ class WallsTest {
                 .klock("").manifest(workspace.manifest()).run();
         assertThat(outcome.out()).as(outcome.toString()).isEqualTo("tried many\n");
         assertThat(outcome.exit()).isZero();
+    }
+
+    /** Its run() would note that the thread is klock's own. */
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("FIELD-C06")
+    void klocksThreads_runByTheProgram_doNothing(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = Child.on(jdk).in(workspace.root()).main(Runner.class, workspace.root().resolve("stray").toString()).klock("")
+                .manifest(workspace.manifest()).run();
+        assertThat(outcome.out()).as(outcome.toString()).isEqualTo("came back\n".repeat(2));
+        assertThat(outcome.exit()).isEqualTo(108);
+        assertThat(workspace.root().resolve("stray")).doesNotExist();
     }
 }

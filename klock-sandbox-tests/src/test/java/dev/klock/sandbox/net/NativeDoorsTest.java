@@ -91,6 +91,23 @@ class NativeDoorsTest {
         }
     }
 
+    /** An error thrown into klock's own code leaves it as if it were still at work; a suspended thread of klock's ends no session. */
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("FIELD-C06")
+    void thread_stoppedOrSuspended_needsItsLine(Jdk jdk) throws IOException {
+        String[] ways = {"stop", "stop suspended"};
+        Steps declared = steps(jdk, "CONSUMES NATIVE:java.lang.Thread.stop", "CONSUMES NATIVE:java.lang.Thread.suspend");
+        if (jdk.feature() == 17) {
+            Map<String, String> results = steps(jdk).watched("block", ways);
+            denied(results, ways[0], "CONSUMES on NATIVE:java.lang.Thread.stop");
+            denied(results, ways[1], "CONSUMES on NATIVE:java.lang.Thread.suspend");
+            assertThat(declared.watched("block", ways).values()).containsExactly("over", "over");
+        } else {
+            assertThat(declared.watched("block", ways[0])).isEqualTo(declared.bare(ways[0]));
+        }
+    }
+
     /** The JDK looks for fonts and keeps what it found, on the program's thread but on its own account. */
     @ParameterizedTest
     @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
@@ -113,11 +130,14 @@ class NativeDoorsTest {
     @Tag("FIELD-B05")
     void foreignFunction_declaredAndNot_isLinkedAndStopped(Jdk jdk) throws IOException {
         Path library = library(jdk);
-        String[] ways = {"link", "symbols " + library, "symbols libc.so.6"};
+        String[] ways = {"link", "symbols " + library, "symbols libc.so.6", "reinterpret", "target-layout"};
         Map<String, String> results = steps(jdk, "CONSUMES FILE:" + directory.toRealPath() + "/**").watched("block", ways);
         denied(results, "link", "CONSUMES on NATIVE:ffm");
         denied(results, "symbols " + library, "CONSUMES on NATIVE:" + library);
         denied(results, "symbols libc.so.6", "CONSUMES on NATIVE:ffm");
+        // what is anywhere in the process's memory
+        denied(results, "reinterpret", "CONSUMES on NATIVE:ffm");
+        denied(results, "target-layout", "CONSUMES on NATIVE:ffm");
         Steps declared = steps(jdk, "CONSUMES NATIVE:ffm", "CONSUMES NATIVE:" + library);
         assertThat(declared.watched("block", ways)).isEqualTo(declared.bare(ways));
     }

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import javax.management.MBeanServer;
@@ -182,6 +183,12 @@ public final class NativeSteps {
                 return link();
             case "symbols":
                 return symbols(first);
+            case "reinterpret":
+                return reinterpret();
+            case "target-layout":
+                return targetLayout();
+            case "stop":
+                return stop(words.size() > 1);
             default:
                 throw new IllegalArgumentException(words.toString());
         }
@@ -256,6 +263,49 @@ public final class NativeSteps {
             invoke(symbols.getMethod("libraryLookup", String.class, arenaType), null, library, arena);
         }
         return "found";
+    }
+
+    /** Since 22. */
+    private static String reinterpret() throws Exception {
+        Class<?> segments = Class.forName("java.lang.foreign.MemorySegment");
+        Class<?> arenaType = Class.forName("java.lang.foreign.Arena");
+        Object segment = segments.getMethod("ofAddress", long.class).invoke(null, 0L);
+        Object arena = arenaType.getMethod("global").invoke(null);
+        invoke(segments.getMethod("reinterpret", long.class), segment, 1L);
+        invoke(segments.getMethod("reinterpret", arenaType, Consumer.class), segment, arena, null);
+        invoke(segments.getMethod("reinterpret", long.class, arenaType, Consumer.class), segment, 1L, arena, null);
+        return "reinterpreted";
+    }
+
+    /** Since 22. */
+    private static String targetLayout() throws Exception {
+        Class<?> layouts = Class.forName("java.lang.foreign.ValueLayout");
+        Class<?> addressLayouts = Class.forName("java.lang.foreign.AddressLayout");
+        invoke(addressLayouts.getMethod("withTargetLayout", Class.forName("java.lang.foreign.MemoryLayout")), layouts.getField("ADDRESS").get(null),
+                layouts.getField("JAVA_BYTE").get(null));
+        return "laid out";
+    }
+
+    /** On 17; later the JDK refuses it. */
+    @SuppressWarnings({"deprecation", "removal"})
+    private static String stop(boolean onlySuspended) throws Exception {
+        Thread thread = new Thread(() -> {
+            try {
+                Thread.sleep(60_000);
+            } catch (InterruptedException e) {
+                return;
+            }
+        });
+        thread.start();
+        if (onlySuspended) {
+            thread.suspend();
+            thread.resume();
+            thread.interrupt();
+        } else {
+            thread.stop();
+        }
+        thread.join();
+        return "over";
     }
 
     private static void invoke(Method method, Object on, Object... arguments) throws Exception {

@@ -33,6 +33,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.rmi.registry.LocateRegistry;
 import java.util.Hashtable;
@@ -168,6 +169,13 @@ public final class NetSteps {
                 try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(first))) {
                     return "connected " + channel.isConnected();
                 }
+            case "unix-hidden":
+                // by another name
+                Files.move(Path.of(first), Path.of(words.get(2)));
+                return run(List.of("unix", words.get(2)));
+            case "hosts-file":
+                System.setProperty("jdk.net.hosts.file", first);
+                return "set";
             case "unix-listen":
                 try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
                     server.bind(UnixDomainSocketAddress.of(first));

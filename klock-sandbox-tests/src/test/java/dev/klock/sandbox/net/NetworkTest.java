@@ -8,11 +8,13 @@ import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Jdks;
 import dev.klock.sandbox.jvm.Outcome;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -182,6 +184,86 @@ class NetworkTest {
         assertThat(results.get("unix /var/run/docker.sock")).contains("ScopeViolationError").contains("MUTATES");
         assertThat(results.get("unix-listen " + directory.toRealPath() + "/no.sock")).contains("ScopeViolationError").contains("PROVIDES");
         assertThat(Files.exists(directory.resolve("no.sock"))).isFalse();
+    }
+
+    /** What a JVM is told there it does, whatever the program may do itself. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-F03")
+    void unixSocket_ofAJvm_isItsProcess(Jdk jdk) throws IOException {
+        Path in = Files.createDirectory(directory.resolve("in")).toRealPath();
+        String socket = in + "/.java_pid" + ProcessHandle.current().pid();
+        String[] steps = {"unix-listen " + socket, "unix " + socket, "unix-hidden " + socket + " " + in + "/plain"};
+        Steps asked = new Steps(jdk, directory, NetSteps.class);
+        String[] lines = {"PROVIDES FILE:" + in + "/*", "MUTATES FILE:" + in + "/**", "RENAMES FILE:" + in + "/**"};
+        Map<String, String> results = asked.declaring(lines).watched("block", steps);
+        String denial = denial("MUTATES", "PROCESS:" + ProcessHandle.current().info().command().map(Path::of).map(NetworkTest::real).orElseThrow());
+        assertThat(results.get(steps[1])).contains("ScopeViolationError").contains(denial);
+        assertThat(results.get(steps[2])).contains("ScopeViolationError").contains(denial);
+        assertThat(Path.of(socket)).as("not renamed").exists();
+    }
+
+    private static Path real(Path path) {
+        try {
+            return path.toRealPath();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Else a declared name would be any address. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-F06")
+    void name_resolvedByTheProgramItself_isNotTheAddress(Jdk jdk) throws Exception {
+        Path hosts = Files.writeString(directory.toRealPath().resolve("hosts"), "127.0.0.1 good.example\n");
+        try (LocalServer server = new LocalServer()) {
+            String connect = "socket good.example " + server.port();
+            String line = "CONSUMES URL:tcp://good.example:" + server.port();
+            Map<String, String> results = new Steps(jdk, directory, NetSteps.class).declaring(line, "CONSUMES FILE:" + hosts)
+                    .watched("block", "hosts-file " + hosts, connect);
+            assertThat(results.get(connect)).contains("ScopeViolationError").contains(denial("CONSUMES", "URL:tcp://127.0.0.1:" + server.port()));
+            Steps launched = new Steps(jdk, directory, NetSteps.class).declaring(line, "CONSUMES FILE:" + hosts).jvm("-Djdk.net.hosts.file=" + hosts);
+            assertThat(launched.watched("strict", connect)).isEqualTo(launched.bare(connect));
+            if (jdk.feature() >= 18) {
+                Outcome outcome = Child.on(jdk).in(directory).classPath(List.of(resolver(jdk))).main(NetSteps.class, connect).klock("mode=block")
+                        .manifest("ver: \"1.0\"\nagent_id: tester\nscope:\n  - " + line + "\n").run();
+                assertThat(outcome.out()).as(outcome.toString()).contains("ScopeViolationError").contains("URL:tcp://localhost:" + server.port());
+            }
+            assertThat(server.seen()).isEmpty();
+        }
+    }
+
+    /** A place on the class path with a resolver for which every name is 127.0.0.1, and which does what it likes besides. */
+    private Path resolver(Jdk jdk) throws IOException, InterruptedException {
+        Path place = Files.createDirectories(directory.resolve("resolver/META-INF/services")).getParent().getParent();
+        Path source = Files.writeString(place.resolve("Own.java"), """
+                import java.net.InetAddress;
+                import java.net.spi.InetAddressResolver;
+                import java.net.spi.InetAddressResolverProvider;
+                import java.util.stream.Stream;
+
+                public class Own extends InetAddressResolverProvider implements InetAddressResolver {
+                    public InetAddressResolver get(Configuration configuration) {
+                        return this;
+                    }
+
+                    public String name() {
+                        return "own";
+                    }
+
+                    public Stream<InetAddress> lookupByName(String host, LookupPolicy policy) {
+                        return Stream.of(InetAddress.getLoopbackAddress());
+                    }
+
+                    public String lookupByAddress(byte[] address) {
+                        return "good.example";
+                    }
+                }
+                """);
+        Files.writeString(place.resolve("META-INF/services/java.net.spi.InetAddressResolverProvider"), "Own");
+        assertThat(new ProcessBuilder(jdk.home().resolve("bin/javac").toString(), "-proc:none", source.toString()).inheritIO().start().waitFor()).isZero();
+        return place;
     }
 
     @ParameterizedTest

@@ -68,7 +68,7 @@ class ReachedDoorsTest {
             "replace SECRET", "remove SECRET", "entry-set SECRET", "entry-hash SECRET", "entry-equals SECRET", "guess SECRET",
             "values-contain", "values-remove", "values-equal", "values-hash", "entries-remove SECRET", "entries-equal", "entries-hash",
             "load " + jdk.home().resolve("lib/libprefs.so"), "heap " + dumps + "/a.hprof", "flag HeapDumpPath " + dumps, "command vmFlags", "plain-command vmVersion",
-            "describe", "record " + dumps + "/r.jfr", "record-to " + dumps + "/s.jfr", "attach 1"};
+            "describe", "record " + dumps + "/r.jfr", "record-to " + dumps + "/s.jfr", "attach 1", "stop", "stop suspended", "reinterpret", "target-layout"};
         entered.addAll(new Steps(jdk, directory, NativeSteps.class).enters(rows, steps));
         List<String> missing = new ArrayList<>();
         for (int i = 0; i < rows.size(); i++) {

@@ -1,9 +1,10 @@
 package dev.klock.agent.library.sql;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** What databases read in different ways before they parse: where strings, quoted names and comments end. */
 final class Lexis {
-    private static final String SELECT = "SELECT";
-
     private Lexis() {
     }
 
@@ -94,28 +95,55 @@ final class Lexis {
         return c == '\'' || c == '"' || c == '`';
     }
 
-    /** How often the word SELECT stands in a text that is not ambiguous, strings, quoted names and comments apart. */
-    static int selects(String sql) {
+    /** How often {@code word} stands in a text that is not ambiguous, strings, quoted names and comments apart. */
+    static int count(String sql, String word) {
         int count = 0;
         int length = sql.length();
         for (int i = 0; i < length; i++) {
             char c = sql.charAt(i);
-            if (isQuote(c)) {
-                i = end(sql.indexOf(c, i + 1), length);
-            } else if (sql.startsWith("/*", i)) {
-                i = end(sql.indexOf("*/", i + 2), length);
-            } else if (sql.startsWith("--", i)) {
-                i = end(sql.indexOf('\n', i), length);
+            int behind = behind(sql, i);
+            if (behind > i) {
+                i = behind - 1;
             } else if (Character.isJavaIdentifierStart(c)) {
                 int to = i + 1;
                 while (to < length && Character.isJavaIdentifierPart(sql.charAt(to))) {
                     to++;
                 }
-                count += to - i == SELECT.length() && sql.regionMatches(true, i, SELECT, 0, to - i) ? 1 : 0;
+                count += to - i == word.length() && sql.regionMatches(true, i, word, 0, to - i) ? 1 : 0;
                 i = to - 1;
             }
         }
         return count;
+    }
+
+    /** The names in quotes that have a dot in them, without the quotes, of a text that is not ambiguous; the parser takes them for several names. */
+    static List<String> dotted(String sql) {
+        List<String> found = new ArrayList<>();
+        for (int i = 0; i < sql.length(); i++) {
+            char c = sql.charAt(i);
+            int behind = c == '[' ? end(sql.indexOf(']', i), sql.length()) : behind(sql, i);
+            if (behind > i) {
+                String name = sql.substring(i + 1, Math.max(i + 1, behind - (c == '[' ? 0 : 1)));
+                if ((c == '"' || c == '`' || c == '[') && name.indexOf('.') >= 0) {
+                    found.add(name);
+                }
+                i = behind - 1;
+            }
+        }
+        return found;
+    }
+
+    /** Behind the string, quoted name or comment that begins at {@code i}; {@code i} if none does. */
+    private static int behind(String sql, int i) {
+        char c = sql.charAt(i);
+        int length = sql.length();
+        if (isQuote(c)) {
+            return Math.min(end(sql.indexOf(c, i + 1), length) + 1, length);
+        }
+        if (sql.startsWith("/*", i)) {
+            return Math.min(end(sql.indexOf("*/", i + 2), length) + 2, length);
+        }
+        return sql.startsWith("--", i) ? Math.min(end(sql.indexOf('\n', i), length) + 1, length) : i;
     }
 
     private static int end(int found, int length) {

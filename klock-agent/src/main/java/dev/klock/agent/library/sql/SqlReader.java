@@ -83,21 +83,36 @@ public final class SqlReader {
             Collection<SqlTriple> all = new ArrayList<>();
             Statements statements = parse(usual(sql), dialect == Dialect.SQL_SERVER);
             int selects = 0;
+            int tables = 0;
             for (int i = 0; i < statements.size(); i++) {
                 StatementReader reader = new StatementReader(dialect);
                 reader.read(statements.get(i));
                 all.addAll(reader.triples());
                 selects += reader.selects();
+                tables += StatementReader.isOfATable(statements.get(i)) ? 1 : 0;
             }
-            if (selects < Lexis.selects(sql)) {
-                // one stands where the visitor does not look
+            // one stands where the visitor does not look; TABLE x is a query wherever it is not said of what a statement is
+            if (selects < Lexis.count(sql, "SELECT") || tables < Lexis.count(sql, "TABLE") || all.contains(OPAQUE.get(0)) || isTakenApart(sql, all)) {
                 return OPAQUE;
             }
-            return all.contains(OPAQUE.get(0)) ? OPAQUE : List.copyOf(all);
+            return List.copyOf(all);
         } catch (Exception | StackOverflowError | LinkageError e) {
             // refused, or built in a way that the reader does not know
             return OPAQUE;
         }
+    }
+
+    /** Whether one name of a table may have been taken for several, since there are dots in it. */
+    private static boolean isTakenApart(String sql, Collection<SqlTriple> all) {
+        for (String name : Lexis.dotted(sql)) {
+            String parts = canonical(name.split("\\."));
+            for (SqlTriple triple : all) {
+                if (triple.table() == null || ('.' + triple.table() + '.').contains('.' + parts + '.')) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** The statement in words that the parser knows, where it does not know those of one database. */

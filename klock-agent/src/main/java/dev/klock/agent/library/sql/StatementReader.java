@@ -54,6 +54,7 @@ import net.sf.jsqlparser.statement.select.ParenthesedSelect;
 import net.sf.jsqlparser.statement.select.PlainSelect;
 import net.sf.jsqlparser.statement.select.Select;
 import net.sf.jsqlparser.statement.select.SetOperationList;
+import net.sf.jsqlparser.statement.select.TableStatement;
 import net.sf.jsqlparser.statement.select.WithItem;
 import net.sf.jsqlparser.statement.show.ShowIndexStatement;
 import net.sf.jsqlparser.statement.show.ShowTablesStatement;
@@ -114,6 +115,12 @@ final class StatementReader extends TablesNamesFinder<Void> {
     /** How many SELECTs the visitor has reached. */
     int selects() {
         return selects.size();
+    }
+
+    /** Whether the word TABLE says in {@code statement}, once, what it is about. */
+    static boolean isOfATable(Statement statement) {
+        return statement instanceof CreateTable || statement instanceof Alter || statement instanceof Drop || statement instanceof Truncate
+                || statement instanceof RenameTableStatement || statement instanceof Comment || statement instanceof Analyze || statement instanceof TableStatement;
     }
 
     void read(Statement statement) {
