@@ -182,14 +182,17 @@ final class UrlSyntax {
         while (from < path.length()) {
             int next = path.indexOf('/', from + 1);
             int to = next < 0 ? path.length() : next;
-            String segment = path.substring(from, to);
             boolean last = to == path.length();
-            if (segment.equals("/..")) {
+            // many servers drop parameters before they look for dots
+            int parameters = path.indexOf(';', from);
+            String segment = path.substring(from, to);
+            String bare = parameters < 0 || parameters >= to ? segment : path.substring(from, parameters);
+            if (bare.equals("/..")) {
                 b.setLength(Math.max(0, b.lastIndexOf("/")));
                 if (last) {
                     b.append('/');
                 }
-            } else if (segment.equals("/.")) {
+            } else if (bare.equals("/.")) {
                 if (last) {
                     b.append('/');
                 }

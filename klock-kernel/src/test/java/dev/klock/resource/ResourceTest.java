@@ -64,7 +64,7 @@ class ResourceTest {
         "FILE:/w/./**,FILE:/w/**", "FILE://*,FILE:/*", "FILE://**,FILE:/**", "FILE:/w/**/,FILE:/w/**", "FILE:/w/*/,FILE:/w/*",
         "PROCESS:/usr//bin/git,PROCESS:/usr/bin/git", "NATIVE:/usr/lib/../z.so,NATIVE:/usr/z.so", "URL:HTTPS://Example.com/a,URL:https://example.com/a",
         "URL:https://example.com:443/a,URL:https://example.com/a", "URL:http://h:080/,URL:http://h/", "URL:https://example.com,URL:https://example.com/",
-        "URL:https://h/a/../b,URL:https://h/b", "URL:https://h/a/%2e%2e/b,URL:https://h/b", "URL:https://h/a/..%2Fb,URL:https://h/b",
+        "URL:https://h/a/../b,URL:https://h/b", "URL:https://h/a/..;x=1/b,URL:https://h/b", "URL:https://h/a/.;/b;c/d,URL:https://h/a/b;c/d", "URL:https://h/a/%2e%2e/b,URL:https://h/b", "URL:https://h/a/..%2Fb,URL:https://h/b",
         "URL:tcp://127.1:80,URL:tcp://127.0.0.1:80", "URL:tcp://2130706433:80,URL:tcp://127.0.0.1:80", "URL:tcp://h.:80,URL:tcp://h:80",
         "URL:tcp://[::ffff:127.0.0.1]:80,URL:tcp://127.0.0.1:80", "URL:tcp://[0:0:0:0:0:0:0:1]:80,URL:tcp://[::1]:80",
         "URL:tcp://[FE80::1%eth0]:80,URL:tcp://[fe80::1]:80", "URL:https://H/**,URL:https://h/**", "URL:https://h/a/.,URL:https://h/a/", "URL:tcp://h:1/,URL:tcp://h:1", "ENV:/A,ENV:A", "ENV:ns//A,ENV:ns/A"})

@@ -26,7 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * listen on every address only by a line of its own. Spellings are {@link Host}'s business.
  *
  * <p>What is the JVM's own: looking up {@code localhost}, this machine's name and a name that the JDK itself just got for an address; a
- * local port that the kernel chooses for a client. Who listens on a port may connect to it: PROVIDES covers what one made (C34).
+ * local port that the kernel chooses for a client. Who listens may connect there: PROVIDES covers what one made (C34).
  *
  * <p>Thread-safe. Works that are passed belong to the calling thread, which has exempted itself.
  */
@@ -48,6 +48,8 @@ final class Network {
     /** The same, as a manifest may write it. */
     private static final String WILDCARD_6 = "[::]";
     private static final String LOCALHOST = "localhost";
+    /** The two addresses that it stands for. */
+    private static final String[] HERE = {"127.0.0.1", "[::1]"};
     /** Names of one address that are remembered, and addresses of one name. */
     private static final int REMEMBERED = 256;
 
@@ -60,8 +62,8 @@ final class Network {
     /** Canonical name to the canonical addresses it was resolved to in this run, and the reverse. */
     private final ConcurrentHashMap<String, String[]> addresses = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<String, String[]> names = new ConcurrentHashMap<>();
-    /** Port to the end point on which this session listens there. */
-    private final ConcurrentHashMap<Integer, Target> listening = new ConcurrentHashMap<>();
+    /** Canonical address and port to the end point on which this session listens there. */
+    private final ConcurrentHashMap<String, Target> listening = new ConcurrentHashMap<>();
     private volatile String ownName;
 
     Network(HostFiles files, Targets targets, Judge judge, Verdicts verdicts) {
@@ -114,7 +116,7 @@ final class Network {
         }
         judge.access(work, op, target, PROVIDES, null, null);
         targets.created(target, false);
-        listening.put(actual, target);
+        listening.put(host + ':' + actual, target);
     }
 
     private void connect(Work work, int op, String protocol, String literal, String carried, int port) {
@@ -128,8 +130,8 @@ final class Network {
             allowed = candidate(target(protocol, literal, 0), allowed, CONSUMES);
         }
         if (allowed == null) {
-            Target own = listening.get(port);
-            allowed = own != null && protocol.equals("tcp") && isOfThisMachine(literal) ? own : shown;
+            Target own = protocol.equals("tcp") ? own(literal, port) : null;
+            allowed = own == null ? shown : own;
         }
         judge.access(work, op, allowed, CONSUMES, requested(name, literal, port), null);
     }
@@ -255,14 +257,31 @@ final class Network {
             best = candidate(url(protocol, LOCALHOST, port, path), best, predicate);
         }
         if (given.equals(LOCALHOST)) {
-            best = candidate(url(protocol, "127.0.0.1", port, path), best, predicate);
-            best = candidate(url(protocol, "[::1]", port, path), best, predicate);
+            best = candidate(url(protocol, HERE[0], port, path), best, predicate);
+            best = candidate(url(protocol, HERE[1], port, path), best, predicate);
         }
         if (best == null) {
-            Target own = listening.get(port);
-            best = own != null && isOfThisMachine(given) ? own : shown;
+            Target own = own(given, port);
+            best = own == null ? shown : own;
         }
         judge.access(work, op, best, predicate, null, null);
+    }
+
+    /**
+     * The end point on which this session itself has listened there, null if it has not. When it no longer does, nobody does: a program may look
+     * whether its server has ended.
+     */
+    private Target own(String host, int port) {
+        Target own = listening.get(WILDCARD + ':' + port);
+        if (own != null && isOfThisMachine(host)) {
+            return own;
+        }
+        own = listening.get(host + ':' + port);
+        String[] others = host.equals(LOCALHOST) || isHere(host) ? HERE : addresses.get(host);
+        for (int i = 0; own == null && others != null && i < others.length; i++) {
+            own = listening.get(others[i] + ':' + port);
+        }
+        return own;
     }
 
     private Target url(String protocol, String host, int port, String path) {
@@ -321,9 +340,8 @@ final class Network {
         return true;
     }
 
-    /** The two addresses that {@code localhost} stands for. */
     private static boolean isHere(String host) {
-        return host.equals("127.0.0.1") || host.equals("[::1]");
+        return contains(HERE, host);
     }
 
     private boolean isOfThisMachine(String host) {

@@ -115,6 +115,10 @@ public final class NetSteps {
                      Socket socket = new Socket(first, server.getLocalPort())) {
                     return "connected " + socket.isConnected();
                 }
+            case "serve-and-ask":
+                try (ServerSocket server = new ServerSocket(port, 5, InetAddress.getByName(first)); Socket socket = new Socket(words.get(3), port)) {
+                    return "connected " + socket.isConnected();
+                }
             case "rmi-registry":
                 LocateRegistry.createRegistry(Integer.parseInt(first));
                 return "exported";

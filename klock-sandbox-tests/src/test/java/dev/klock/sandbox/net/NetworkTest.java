@@ -135,6 +135,20 @@ class NetworkTest {
         assertThat(results.get("listen-everywhere " + declared)).contains("URL:tcp://0.0.0.0:" + declared);
     }
 
+    /** Another service of this machine may listen on the same port of another address. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-F10")
+    void listening_onOneAddress_doesNotAllowToConnectToAnother(Jdk jdk) throws IOException {
+        try (LocalServer server = new LocalServer()) {
+            String other = "serve-and-ask 127.0.0.2 " + server.port() + " 127.0.0.1";
+            Map<String, String> results = new Steps(jdk, directory, NetSteps.class).declaring("PROVIDES URL:tcp://127.0.0.2:" + server.port())
+                    .watched("block", "serve-and-ask 127.0.0.2 " + server.port() + " 127.0.0.2", other);
+            assertThat(results.values()).as(results.toString()).element(0).isEqualTo("connected true");
+            assertThat(results.get(other)).contains(denial("CONSUMES", "URL:tcp://127.0.0.1:" + server.port()));
+        }
+    }
+
     /** 127.0.0.1 and ::1, by whatever spelling, and nothing else. */
     @ParameterizedTest
     @MethodSource(JDKS)
