@@ -69,14 +69,18 @@ public final class Premain {
             line.append("\n    at ").append(frame);
         }
         say(line.toString());
+        if (cause instanceof SecurityException) {
+            say("a security manager (-Djava.security.manager) stops klock itself: start without it, since the manifest takes its place");
+        }
         Runtime.getRuntime().halt(1);
     }
 
     private static void say(String text) {
         try {
             new FileOutputStream(FileDescriptor.err).write("klock: ".concat(text).concat("\n").getBytes(StandardCharsets.UTF_8));
-        } catch (Throwable ignored) {
-            // nothing is left to tell it with
+        } catch (Throwable refused) {
+            // a security manager needs no permission for this
+            System.err.print("klock: ".concat(text).concat("\n"));
         }
     }
 }

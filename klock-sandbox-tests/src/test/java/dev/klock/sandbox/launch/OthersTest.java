@@ -67,4 +67,21 @@ class OthersTest {
         assertThat(outcome.err()).contains("klock: klock is in this JVM already");
         assertThat(outcome.out()).doesNotContain("main begins");
     }
+
+    /** The launcher's, which would ask whether klock may do what it must do. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void securityManager_thatStopsKlock_isNamed(Jdk jdk) throws Exception {
+        Workspace workspace = Workspace.in(directory);
+        Path policy = Files.writeString(directory.resolve("policy"), "grant { permission java.util.PropertyPermission \"*\", \"read\"; };\n");
+        Outcome outcome = workspace.watched(jdk, "mode=permissive", "print never")
+                .jvmBefore("-Djava.security.manager", "-Djava.security.policy==" + policy).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(1);
+        if (jdk.feature() == 17) {
+            assertThat(outcome.err()).contains("klock: cannot start, so the program is not started: ", "start without it, since the manifest takes its place");
+            assertThat(outcome.out()).isEmpty();
+        } else {
+            assertThat(outcome.out()).as("there is none any more").doesNotContain("main begins");
+        }
+    }
 }
