@@ -437,6 +437,20 @@ public final class KlockBridge {
         HOOKS.service(op, "cups");
     }
 
+    /** The system's configuration of fonts, or the desktop's toolkit, is read by native code. */
+    public static void fonts(int op) {
+        HOOKS.service(op, "fontconfig");
+    }
+
+    public static void toolkit(int op) {
+        HOOKS.service(op, "gtk");
+    }
+
+    /** Devices that play and record are looked for, through whatever their configuration loads. */
+    public static void sound(int op) {
+        HOOKS.service(op, "sound");
+    }
+
     public static void command(int op, String command) {
         HOOKS.command(op, command);
     }

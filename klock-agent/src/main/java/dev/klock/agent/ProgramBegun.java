@@ -18,11 +18,13 @@ final class ProgramBegun implements BooleanSupplier {
 
     @Override
     public boolean getAsBoolean() {
-        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-            if (loaded.getName().equals(LAUNCHER)) {
+        Class<?>[] loaded = instrumentation.getAllLoadedClasses();
+        for (int i = 0; loaded != null && i < loaded.length; i++) {
+            if (loaded[i].getName().equals(LAUNCHER)) {
                 return true;
             }
         }
-        return false;
+        // null while the JVM goes down
+        return loaded == null;
     }
 }

@@ -237,7 +237,7 @@ final class ResourceSyntax {
     /** Native code that has no file of its own. */
     private static boolean isNativeWord(String path) {
         return path.equals("ffm") || path.equals("agent") || path.equals("desktop") || path.equals("cups") || path.equals("vm")
-                || path.equals("sqlite");
+                || path.equals("sqlite") || path.equals("sound") || path.equals("fontconfig");
     }
 
     /** A member or package of the JDK, such as {@code java.io.FileOutputStream.open0}, that is reached past the public methods. */

@@ -15,7 +15,7 @@ class ResourceTest {
     @ValueSource(strings = {"FILE:/", "FILE:/*", "FILE:/**", "FILE:/w/in/a.txt", "FILE:/w/out/*", "FILE:/w/in/**", "FILE:/w/a ", "FILE:/w/?[a]{b}",
         "FILE:/w/a\\*b", "FILE:/w/a\\\\b", "FILE:/w/\\*", "FILE:/w/\\*\\*", "FILE:/w/\\*/*", "FILE:/w/\\${x}", "FILE:/w/$x", "FILE:/w/...", "FILE:/w/.hidden", "FILE:/w/café",
         "FILE:/w/\uD83D\uDE00", "PROCESS:/usr/bin/git", "URL:https://example.com/api/v1", "URL:tcp://localhost:5432", "URL:http://[::1]:8080/",
-        "URL:https://example.com/a/**", "URL:https://example.com/**", "URL:http://127.0.0.1:8080/**", "URL:dns://example.com", "NATIVE:agent", "ENV:HOME", "ENV:PRODUCTION/DB_PASSWORD", "NATIVE:/usr/lib/libz.so", "NATIVE:ffm", "NATIVE:desktop", "NATIVE:cups", "NATIVE:sqlite", "NATIVE:java.io", "NATIVE:java.azAZ_$09", "NATIVE:com.sun.a.Z9", "NATIVE:java.io.FileOutputStream.open0", "NATIVE:java.lang.invoke.MethodHandles$Lookup.IMPL_LOOKUP", "DB:users",
+        "URL:https://example.com/a/**", "URL:https://example.com/**", "URL:http://127.0.0.1:8080/**", "URL:dns://example.com", "NATIVE:agent", "ENV:HOME", "ENV:PRODUCTION/DB_PASSWORD", "NATIVE:/usr/lib/libz.so", "NATIVE:ffm", "NATIVE:desktop", "NATIVE:cups", "NATIVE:sqlite", "NATIVE:sound", "NATIVE:fontconfig", "NATIVE:java.io", "NATIVE:java.azAZ_$09", "NATIVE:com.sun.a.Z9", "NATIVE:java.io.FileOutputStream.open0", "NATIVE:java.lang.invoke.MethodHandles$Lookup.IMPL_LOOKUP", "DB:users",
         "SYMBOL:User.authenticate", "API_ENDPOINT:/api/users", "CONFIG_KEY:db.host"})
     @Tag("K1-7")
     @Tag("C16")

@@ -20,6 +20,7 @@ import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.dynamic.TypeResolutionStrategy;
+import net.bytebuddy.dynamic.loading.ClassInjector;
 import net.bytebuddy.dynamic.scaffold.MethodGraph;
 import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.matcher.ElementMatcher;
@@ -72,6 +73,14 @@ final class LibraryWeaver implements ClassFileTransformer {
     static void install(Instrumentation instrumentation, HookedMethod[] sites, String manifest, Losses losses)
             throws IOException, ClassNotFoundException {
         System.setProperty(SAFE, "true");
+        try {
+            // these read it, once
+            ClassInjector.UsingReflection.isAvailable();
+            ClassInjector.UsingUnsafe.isAvailable();
+        } finally {
+            // the program sees it otherwise
+            System.clearProperty(SAFE);
+        }
         LibraryWeaver weaver = new LibraryWeaver(sites, manifest, losses);
         weaver.warmUp();
         instrumentation.addTransformer(weaver, true);

@@ -23,9 +23,17 @@ import java.util.Objects;
 final class NativeCode {
     private static final int CONSUMES = Predicate.CONSUMES.ordinal();
     private static final int MUTATES = Predicate.MUTATES.ordinal();
+    private static final int PROVIDES = Predicate.PROVIDES.ordinal();
 
     private static final String NATIVE = Judge.NATIVE;
     private static final String FFM = "ffm";
+    private static final String DESKTOP = "desktop";
+    private static final String TOOLKIT = "gtk";
+    private static final String FONTS = "fontconfig";
+    private static final String CONFIG = ".config/";
+    private static final String[] TOOLKIT_FILES = {".config/gtk-3.0/settings.ini", ".gtkrc-2.0", "/etc/gtk-3.0/settings.ini", "/etc/gtk-2.0/gtkrc"};
+    private static final String[] FONT_FILES = {".config/fontconfig/fonts.conf", ".config/fontconfig/conf.d/any.conf", ".fonts.conf", ".fonts.conf.d/any.conf",
+        "/etc/fonts/fonts.conf", "/etc/fonts/local.conf", "/etc/fonts/conf.d/any.conf"};
     private static final String AGENT = "agent";
     /** What the VM itself writes later, when it likes. */
     private static final String VM = "vm";
@@ -109,15 +117,39 @@ final class NativeCode {
     }
 
     /**
-     * The printing system or the desktop: its library speaks to it for the program, out of sight. Or what is anywhere in the process's memory, the
-     * environment and klock's own state among it.
+     * The printing system, the desktop or sound: its library does things for the program, out of sight. Or what is anywhere in the process's memory,
+     * the environment and klock's own state among it. Fonts and the desktop's toolkit are the JDK's business, unless the program may write the files
+     * that tell their libraries what to load and where to write.
      */
     void service(Work work, int op, String name) {
-        Target target = targets.other(NATIVE, name);
+        boolean toolkit = name.equals(TOOLKIT);
+        if (toolkit && !mayConfigure(TOOLKIT_FILES) || name.equals(FONTS) && !mayConfigure(FONT_FILES)) {
+            return;
+        }
+        Target target = targets.other(NATIVE, toolkit ? DESKTOP : name);
         if (name.equals(FFM) && (target.allowed() & 1 << CONSUMES) == 0 && Causes.isMemoryOfTheJdk()) {
             return;
         }
         judge.access(work, op, target, CONSUMES, null, null);
+    }
+
+    /** @param files below the user's directory for configuration if they begin so, else below the home; as the libraries find them, from the environment */
+    private boolean mayConfigure(String[] files) {
+        String home = System.getenv("HOME");
+        String config = System.getenv("XDG_CONFIG_HOME");
+        for (int i = 0; i < files.length; i++) {
+            boolean absolute = files[i].charAt(0) == '/';
+            boolean configured = files[i].startsWith(CONFIG) && config != null && config.startsWith("/");
+            if (!absolute && !configured && home == null) {
+                continue;
+            }
+            String file = absolute ? files[i] : configured ? config.concat(files[i].substring(CONFIG.length() - 1)) : home.concat("/").concat(files[i]);
+            String real = resolver.resolve(file, true).path();
+            if (real != null && (targets.file(real).allowed() & (1 << MUTATES | 1 << PROVIDES)) != 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void attach(Work work, int op, String pid) {

@@ -147,7 +147,8 @@ public final class Installation {
      */
     public String unwoven() {
         Class<?>[] loaded = instrumentation.getAllLoadedClasses();
-        for (int i = 0; i < loaded.length; i++) {
+        // null while the JVM goes down
+        for (int i = 0; loaded != null && i < loaded.length; i++) {
             Class<?> type = loaded[i];
             if (!type.isArray() && Weaver.isOfTheJdk(type.getClassLoader()) && later.contains(type.getName()) && !weaver.areWoven(type.getName())) {
                 return type.getName().concat(" was loaded where no stack or memory was left to put its hooks in");

@@ -115,6 +115,21 @@ class NativeDoorsTest {
         assertThat(steps(jdk).watched("strict", "draw")).isEqualTo(steps(jdk).bare("draw"));
     }
 
+    /** Its library loads what a file in the home names, or writes where one says. */
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("FIELD-B05")
+    void service_thatTheProgramMayConfigure_needsItsLine(Jdk jdk) throws IOException {
+        Path home = Files.createDirectories(real("home/.config")).getParent();
+        String[] mayWrite = {"MUTATES FILE:" + home + "/.config/**", "PROVIDES FILE:" + home + "/.config/**"};
+        denied(steps(jdk, mayWrite).home(home).watched("block", "draw"), "draw", "CONSUMES on NATIVE:fontconfig");
+        Steps declared = steps(jdk, mayWrite[0], mayWrite[1], "CONSUMES NATIVE:fontconfig", "CONSUMES NATIVE:sound").home(home);
+        assertThat(declared.watched("block", "draw", "sound")).isEqualTo(declared.bare("draw", "sound"));
+        Outcome strict = steps(jdk).strict("sound");
+        assertThat(strict.exit()).as(strict.toString()).isEqualTo(108);
+        assertThat(strict.err()).contains("CONSUMES on NATIVE:sound");
+    }
+
     @ParameterizedTest
     @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
     @Tag("FIELD-B05")

@@ -29,6 +29,8 @@ import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import javax.sound.midi.MidiSystem;
+import javax.sound.sampled.AudioSystem;
 import jdk.jfr.Recording;
 
 /** Goes through doors of the environment and round the JDK, as {@link NetSteps} does through those of the network. */
@@ -187,6 +189,8 @@ public final class NativeSteps {
                 return reinterpret();
             case "target-layout":
                 return targetLayout();
+            case "sound":
+                return "looked " + (AudioSystem.getMixerInfo().length + MidiSystem.getMidiDeviceInfo().length >= 0);
             case "stop":
                 return stop(words.size() > 1);
             default:

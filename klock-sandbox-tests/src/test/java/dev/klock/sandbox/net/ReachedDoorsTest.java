@@ -35,6 +35,7 @@ class ReachedDoorsTest {
             Map.entry("sun/instrument/InstrumentationImpl", "the start of a late agent, which NativeDoorsTest has"),
             Map.entry("jdk/internal/misc/CDS", "jcmd's request from outside"),
             Map.entry("sun/awt/", "a desktop"),
+            Map.entry("sun/font/FontConfigManager.getFontConfigAAHint", "a desktop"),
             Map.entry("sun/print/", "a printing system"),
             Map.entry("sun/security/pkcs11/", "a PKCS#11 library"),
             Map.entry("sun/security/smartcardio/", "a card reader"),
@@ -68,7 +69,7 @@ class ReachedDoorsTest {
             "replace SECRET", "remove SECRET", "entry-set SECRET", "entry-hash SECRET", "entry-equals SECRET", "guess SECRET",
             "values-contain", "values-remove", "values-equal", "values-hash", "entries-remove SECRET", "entries-equal", "entries-hash",
             "load " + jdk.home().resolve("lib/libprefs.so"), "heap " + dumps + "/a.hprof", "flag HeapDumpPath " + dumps, "command vmFlags", "plain-command vmVersion",
-            "describe", "record " + dumps + "/r.jfr", "record-to " + dumps + "/s.jfr", "attach 1", "stop", "stop suspended", "reinterpret", "target-layout"};
+            "describe", "record " + dumps + "/r.jfr", "record-to " + dumps + "/s.jfr", "attach 1", "draw", "sound", "stop", "stop suspended", "reinterpret", "target-layout"};
         entered.addAll(new Steps(jdk, directory, NativeSteps.class).enters(rows, steps));
         List<String> missing = new ArrayList<>();
         for (int i = 0; i < rows.size(); i++) {

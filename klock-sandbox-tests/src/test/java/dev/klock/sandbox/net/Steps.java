@@ -21,6 +21,7 @@ final class Steps {
     private final Class<?> subject;
     private String scope = "";
     private String[] jvm = {};
+    private String home;
 
     Steps(Jdk jdk, Path directory, Class<?> subject) {
         this.jdk = jdk;
@@ -41,6 +42,12 @@ final class Steps {
     /** Further arguments for the JVM. */
     Steps jvm(String... arguments) {
         jvm = arguments;
+        return this;
+    }
+
+    /** Whose the environment says the home is. */
+    Steps home(Path place) {
+        home = place.toString();
         return this;
     }
 
@@ -82,6 +89,9 @@ final class Steps {
     private Child child(String... steps) {
         Child child = Child.on(jdk).in(directory).main(subject, steps).env("SECRET", "s3cret").env("DECLARED", "known")
                 .jvm(jvm);
+        if (home != null) {
+            child.env("HOME", home);
+        }
         return jdk.feature() >= 22 ? child.jvm("--enable-native-access=ALL-UNNAMED") : child;
     }
 
