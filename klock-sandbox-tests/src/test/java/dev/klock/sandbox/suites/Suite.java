@@ -48,8 +48,8 @@ import org.opentest4j.TestAbortedException;
 final class Suite {
     private static final Class<?>[] JUNIT = {Launcher.class, TestEngine.class, JUnitException.class, JupiterTestEngine.class, Test.class,
         ParameterizedTest.class, TestAbortedException.class, API.class};
-    private static final Duration PATIENCE = Duration.ofMinutes(20);
     private static final boolean WHOLE = System.getProperty("klock.test.suites", "chosen").equals("whole");
+    private static final Duration PATIENCE = Duration.ofMinutes(WHOLE ? 60 : 20);
 
     private final String name;
     private final Path home;
