@@ -336,6 +336,9 @@ public final class KlockBridge {
         if (!flag) {
             return;
         }
+        if (object instanceof Constructor) {
+            instance(op, ((Constructor<?>) object).getDeclaringClass());
+        }
         if (object instanceof Method) {
             member(op, (Method) object);
         } else if (object instanceof Member && ((Member) object).getDeclaringClass() == MethodHandles.Lookup.class
@@ -370,6 +373,14 @@ public final class KlockBridge {
                 HOOKS.service(op, "java.lang.System.setProperties");
                 return;
             }
+        }
+    }
+
+    /** Serialization's way to objects without their constructors, or by any constructor, which is open to everybody: not to klock's own. */
+    public static void instance(int op, Class<?> type) {
+        String module = type.getModule().getName();
+        if ("dev.klock".equals(module) || "dev.klock.boot".equals(module) || type.getName().startsWith("sun.nio.fs.Klock")) {
+            HOOKS.service(op, "jdk.internal.reflect.ReflectionFactory.generateConstructor");
         }
     }
 

@@ -17,6 +17,8 @@ final class Entrance implements Function<Object[], Throwable> {
         loader.accept(new Entrance());
     }
 
+    private static boolean started;
+
     private Entrance() {
     }
 
@@ -24,6 +26,11 @@ final class Entrance implements Function<Object[], Throwable> {
     @Override
     public Throwable apply(Object[] launch) {
         try {
+            if (started) {
+                // somebody has made an instance by means of serialization, or Unsafe
+                return new IllegalStateException("klock has been started");
+            }
+            started = true;
             Instrumentation instrumentation = (Instrumentation) launch[2];
             SharedTypes.link();
             Agent.start((String) launch[0], (File) launch[1], instrumentation);

@@ -112,6 +112,13 @@ public final class Targets implements JarClassPath.Changed {
         return put(key, new Target(scheme, Names.ofText(path), scope.lookup(scheme, path), 0, 0, wider, whole));
     }
 
+    /** One like {@code target}, which is neither a file nor a program, but made by the session: apart from the table, where others may meet its name. */
+    public Target made(Target target) {
+        Target made = new Target(target.scheme(), target.real(), scope.lookup(target.scheme(), target.path()), 0, 0, null, null);
+        made.change(Target.CREATED, 0);
+        return made;
+    }
+
     /** The file if it has been met. */
     Target known(String real) {
         return table.get(real);

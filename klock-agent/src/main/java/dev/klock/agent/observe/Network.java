@@ -64,6 +64,8 @@ final class Network {
     private final ConcurrentHashMap<String, String[]> names = new ConcurrentHashMap<>();
     /** Canonical address and port to the end point on which this session listens there. */
     private final ConcurrentHashMap<String, Target> listening = new ConcurrentHashMap<>();
+    /** Descriptor to the key in {@code listening} of a port that the system chose. */
+    private final ConcurrentHashMap<Integer, String> chosen = new ConcurrentHashMap<>();
     private volatile String ownName;
 
     Network(HostFiles files, Targets targets, Judge judge, Verdicts verdicts) {
@@ -86,9 +88,9 @@ final class Network {
         if (op == BIND || op == BIND_DATAGRAM || op == LISTEN) {
             String host = nowhere ? WILDCARD : Host.ofAddress(address);
             if (op == LISTEN) {
-                boolean chosen = work.ephemeral == fd && fd >= 0;
+                boolean bySystem = work.ephemeral == fd && fd >= 0;
                 work.ephemeral = -1;
-                listen(work, op, host, chosen ? 0 : port, port);
+                listen(work, op, host, bySystem ? 0 : port, port, fd);
             } else if (port == 0) {
                 // whether it matters shows when it listens; a client's own port does not
                 work.ephemeral = datagram ? -1 : fd;
@@ -106,7 +108,7 @@ final class Network {
         }
     }
 
-    private void listen(Work work, int op, String host, int declared, int actual) {
+    private void listen(Work work, int op, String host, int declared, int actual, int fd) {
         Target target = byAnyName("tcp", host, declared, PROVIDES, null);
         if (declared == 0) {
             target = byAnyName("tcp", host, actual, PROVIDES, target);
@@ -115,8 +117,12 @@ final class Network {
             target = target("tcp", host, declared);
         }
         judge.access(work, op, target, PROVIDES, null, null);
-        targets.created(target, false);
-        listening.put(host + ':' + actual, target);
+        String key = host + ':' + actual;
+        listening.put(key, targets.made(target));
+        String before = declared == 0 ? chosen.put(fd, key) : null;
+        if (before != null && !before.equals(key)) {
+            listening.remove(before);
+        }
     }
 
     private void connect(Work work, int op, String protocol, String literal, String carried, int port) {
@@ -267,8 +273,18 @@ final class Network {
         judge.access(work, op, best, predicate, null, null);
     }
 
+    /** {@code fd}, which may be anything's, is about to be closed: the next who gets a port that the system chose may be anybody. */
+    void closing(int fd) {
+        if (!chosen.isEmpty()) {
+            String key = chosen.remove(fd);
+            if (key != null) {
+                listening.remove(key);
+            }
+        }
+    }
+
     /**
-     * The end point on which this session itself has listened there, null if it has not. When it no longer does, nobody does: a program may look
+     * The end point on which this session itself listens there, null if it does not; or has listened, on a port that is declared: a program may look
      * whether its server has ended.
      */
     private Target own(String host, int port) {
@@ -277,7 +293,8 @@ final class Network {
             return own;
         }
         own = listening.get(host + ':' + port);
-        String[] others = host.equals(LOCALHOST) || isHere(host) ? HERE : addresses.get(host);
+        // a name is any of its addresses: where it leads shows when it is connected to
+        String[] others = host.equals(LOCALHOST) ? HERE : addresses.get(host);
         for (int i = 0; own == null && others != null && i < others.length; i++) {
             own = listening.get(others[i] + ':' + port);
         }

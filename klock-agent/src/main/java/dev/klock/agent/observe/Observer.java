@@ -823,6 +823,7 @@ public final class Observer implements Hooks {
 
     @Override
     public void closing(int op, int fd) {
+        network.closing(fd);
         Target target = descriptors.get(fd);
         if (target == null) {
             return;

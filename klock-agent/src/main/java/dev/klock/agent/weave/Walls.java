@@ -37,6 +37,9 @@ final class Walls implements Function<Object[], Throwable> {
     @Override
     public Throwable apply(Object[] launch) {
         try {
+            if (Walls.class.getModule().isNamed()) {
+                throw new IllegalStateException("klock has been started");
+            }
             JarFile jar = (JarFile) launch[3];
             SharedTypes.define((Instrumentation) launch[2]);
             JavaBase base = SharedTypes.javaBase;

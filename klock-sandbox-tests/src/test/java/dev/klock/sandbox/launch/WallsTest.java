@@ -7,6 +7,7 @@ import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.subject.Climber;
 import dev.klock.sandbox.subject.Runner;
+import dev.klock.sandbox.subject.Serialized;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,5 +43,16 @@ class WallsTest {
         assertThat(outcome.out()).as(outcome.toString()).isEqualTo("came back\n".repeat(2));
         assertThat(outcome.exit()).isEqualTo(108);
         assertThat(workspace.root().resolve("stray")).doesNotExist();
+    }
+
+    /** Serialization makes objects of any class without its constructor, and opens any constructor; what they can be told by interfaces of the JDK, they do. */
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("FIELD-C06")
+    void objectsOfKlocksClasses_madeBySerialization_needALine(Jdk jdk) {
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = Child.on(jdk).in(workspace.root()).main(Serialized.class).klock("mode=block").manifest(workspace.manifest()).run();
+        assertThat(outcome.out()).as(outcome.toString()).isEqualTo("dev.klock.agent.Entrance refused\nsun.nio.fs.KlockFiles refused\njava.util.ArrayList made\n");
+        assertThat(outcome.exit()).isZero();
     }
 }

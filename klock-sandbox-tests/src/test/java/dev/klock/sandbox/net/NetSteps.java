@@ -119,6 +119,15 @@ public final class NetSteps {
                 try (ServerSocket server = new ServerSocket(port, 5, InetAddress.getByName(first)); Socket socket = new Socket(words.get(3), port)) {
                     return "connected " + socket.isConnected();
                 }
+            case "served-and-ask": {
+                int chosen;
+                try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getByName(first))) {
+                    chosen = server.getLocalPort();
+                }
+                try (Socket socket = new Socket(first, chosen)) {
+                    return "connected " + socket.isConnected();
+                }
+            }
             case "rmi-registry":
                 LocateRegistry.createRegistry(Integer.parseInt(first));
                 return "exported";

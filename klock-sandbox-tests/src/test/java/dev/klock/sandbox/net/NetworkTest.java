@@ -146,6 +146,11 @@ class NetworkTest {
                     .watched("block", "serve-and-ask 127.0.0.2 " + server.port() + " 127.0.0.2", other);
             assertThat(results.values()).as(results.toString()).element(0).isEqualTo("connected true");
             assertThat(results.get(other)).contains(denial("CONSUMES", "URL:tcp://127.0.0.1:" + server.port()));
+            other = "serve-and-ask ::1 " + server.port() + " 127.0.0.1";
+            results = new Steps(jdk, directory, NetSteps.class).declaring("PROVIDES URL:tcp://localhost:" + server.port()).watched("block", other);
+            assertThat(results.get(other)).contains("ScopeViolationError Agent attempted CONSUMES on URL:tcp://").contains(":" + server.port() + " but");
+            results = new Steps(jdk, directory, NetSteps.class).declaring("PROVIDES URL:tcp://127.0.0.1:0").watched("block", "served-and-ask 127.0.0.1");
+            assertThat(results.values()).as("its port may be anybody's by now").element(0).asString().contains("ScopeViolationError Agent attempted CONSUMES on URL:tcp://127");
         }
     }
 
