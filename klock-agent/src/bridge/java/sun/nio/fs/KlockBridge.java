@@ -480,6 +480,8 @@ public final class KlockBridge {
     /** A file that the VM itself opens. */
     public static void vmFile(int op, String name, int argument) {
         HOOKS.name(op, beforeZero(name), argument);
+        // all that is in the process's memory, the environment among it
+        HOOKS.service(op, "vm");
     }
 
     /** As far as the VM, which is written in C, reads {@code text}. */

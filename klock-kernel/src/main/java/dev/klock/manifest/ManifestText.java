@@ -58,10 +58,15 @@ final class ManifestText {
         for (int i = start; i < start + length; i++) {
             char c = chars[i];
             if ((c < 0x20 && c != '\n' && c != '\r' && c != '\t') || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029'
-                    || c == '\uFEFF' || c == OPEN || c == CLOSE) {
+                    || c == '\uFEFF' || c == OPEN || c == CLOSE || isUnseen(c) || c == '\r' && (i + 1 == start + length || chars[i + 1] != '\n')) {
                 throw at(i, "holds the character U+".concat(hex(c)), "take it out, or write it as a \\u escape in quotes");
             }
         }
+    }
+
+    /** What is not shown, or turns the direction in which text is shown: a reader takes the line for another one. */
+    private static boolean isUnseen(char c) {
+        return c >= '\u200B' && c <= '\u200F' || c >= '\u202A' && c <= '\u202E' || c >= '\u2060' && c <= '\u2069' || c == '\u061C';
     }
 
     boolean isBlank() {

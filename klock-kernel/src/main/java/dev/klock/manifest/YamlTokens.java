@@ -73,8 +73,7 @@ final class YamlTokens implements Tokens {
         }
         if (id == Event.ID.Scalar) {
             ScalarEvent scalar = (ScalarEvent) event;
-            // a key is text whatever its tag, and a single value's anchor is of no use without an alias
-            judge(key ? scalar.getAnchor() : null, key ? null : scalar.getTag());
+            judge(scalar.getAnchor(), scalar.getTag());
             return key ? Token.KEY : scalar.isPlain() ? plain(scalar.getValue()) : Token.TEXT;
         }
         if (++depth == mapping.length) {

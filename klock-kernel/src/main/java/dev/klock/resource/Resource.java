@@ -85,6 +85,14 @@ public final class Resource implements Comparable<Resource> {
     }
 
     /**
+     * How some servers read the path of a URL otherwise than {@link #url} does: those that drop parameters and doubled slashes before they look for
+     * dots. Null if it makes no difference.
+     */
+    public static String readOtherwise(String urlPath) {
+        return UrlSyntax.collapsed(urlPath);
+    }
+
+    /**
      * A URL as rules compare it, from its parts as a program gives them: the host in any spelling, the port below 0 for the protocol's
      * own, the path raw and without its query.
      */

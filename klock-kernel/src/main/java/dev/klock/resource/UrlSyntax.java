@@ -204,6 +204,31 @@ final class UrlSyntax {
         return b.length() == 0 ? "/" : b.toString();
     }
 
+    /**
+     * The path as servers read it that drop parameters and doubled slashes before they look for dots: {@code /a//../b} as {@code /b}; null if there
+     * are no dots for which that could matter.
+     */
+    static String collapsed(String path) {
+        String decoded = decoded(path);
+        if (decoded.indexOf("/.") < 0 || decoded.indexOf("//") < 0 && decoded.indexOf(';') < 0) {
+            return null;
+        }
+        StringBuilder b = new StringBuilder(decoded.length());
+        int from = 0;
+        while (from < decoded.length()) {
+            int next = decoded.indexOf('/', from + 1);
+            int to = next < 0 ? decoded.length() : next;
+            int parameters = decoded.indexOf(';', from);
+            String segment = decoded.substring(from, parameters < 0 || parameters > to ? to : parameters);
+            if (!segment.equals("/") || to == decoded.length()) {
+                b.append(segment);
+            }
+            from = to;
+        }
+        String collapsed = withoutDots(b.toString());
+        return collapsed.equals(withoutDots(decoded)) ? null : collapsed;
+    }
+
     private static ResourceSyntaxException wrong(String url, String problem, String remedy) {
         return new ResourceSyntaxException(ResourceSyntax.quote("URL:" + url) + " " + problem, remedy);
     }

@@ -587,4 +587,13 @@ class ManifestReaderTest {
             }
         }
     }
+
+    /** To a reader, what stands behind a comment's mark is a comment, and text runs one way. */
+    @Test
+    void text_thatIsShownOtherwiseThanItIsRead_isRefused() {
+        for (String hidden : new String[] {"\r", "\u202E", "\u200B", "\u2066"}) {
+            String text = "ver: '1.0'\nagent_id: a\nscope:\n  - CONSUMES FILE:/a # x" + hidden + "  - MUTATES FILE:/etc/**\n";
+            assertThat(refused("klock.yaml", text.getBytes(StandardCharsets.UTF_8), options())).hasMessageStartingWith("klock.yaml:4:25: holds the character U+");
+        }
+    }
 }

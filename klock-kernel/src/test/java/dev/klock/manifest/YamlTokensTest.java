@@ -96,8 +96,9 @@ class YamlTokensTest {
     }
 
     @Test
-    void anchorOfAScalarAndTagOfAKey_changeNothing() throws Exception {
-        assertThat(all("{!!int a: &x b}")).containsExactly("MAPPING 1:1", "KEY a 1:2", "TEXT b 1:11", "MAPPING_END 1:15");
+    void anchorOfAScalarAndTagOfAKey_areRefused() {
+        assertThat(refused("{a: &x b}")).hasMessage("has the YAML anchor &x");
+        assertThat(refused("{!!int a: b}")).hasMessage("has a YAML tag");
     }
 
     @Test

@@ -122,4 +122,16 @@ class UrlSyntaxTest {
         assertThat(Resource.parse("FILE:/w/\ud83d\ude00\u007e\u00a0").path()).hasSize(7);
         assertThatThrownBy(() -> Resource.parse("FILE:/w/\ud83d\ude00\ude00")).hasMessageContaining("half a surrogate pair at position 6");
     }
+
+    @Test
+    void path_withDotsBehindWhatSomeServersDrop_isReadInTwoWays() {
+        assertThat(Resource.readOtherwise("/a//../b")).isEqualTo("/b");
+        assertThat(Resource.readOtherwise("/a/;x/../b")).isEqualTo("/b");
+        assertThat(Resource.readOtherwise("/a/%2f%2e%2e/b")).isEqualTo("/b");
+        assertThat(Resource.readOtherwise("/a//b/./c")).isEqualTo("/a/b/c");
+        assertThat(Resource.readOtherwise("/a/b/../c")).isNull();
+        assertThat(Resource.readOtherwise("/a//b")).isNull();
+        assertThat(Resource.readOtherwise("/a;x/b")).isNull();
+        assertThat(Resource.readOtherwise("")).isNull();
+    }
 }

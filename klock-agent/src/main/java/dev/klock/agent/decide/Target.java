@@ -47,6 +47,7 @@ public final class Target {
     private final String whole;
     private final int baseline;
     private final int forbidden;
+    private final boolean ofAProcess;
     private final int onExisting;
     private final int onCreated;
     private final AtomicLongArray counts = new AtomicLongArray(PREDICATES);
@@ -72,8 +73,14 @@ public final class Target {
             existing |= Scope.isAllowed(byLines(predicate, false)) ? predicate.bit() : 0;
             created |= Scope.isAllowed(byLines(predicate, true)) ? predicate.bit() : 0;
         }
+        ofAProcess = real.startsWith("/proc/") && (real.endsWith("/environ") || real.endsWith("/mem")) && scheme.equals("FILE");
         onExisting = existing & ~forbidden;
         onCreated = created & ~forbidden;
+    }
+
+    /** Whether what a process is made of can be read, or changed, there: its memory, its environment. */
+    public boolean isOfAProcess() {
+        return ofAProcess;
     }
 
     /** Upper case: FILE, PROCESS. */

@@ -37,6 +37,8 @@ public final class Targets implements JarClassPath.Changed {
     private final ConcurrentHashMap<String, Target> table = new ConcurrentHashMap<>();
     private final ReentrantLock sweeping = new ReentrantLock();
     private volatile int sweepAt;
+    /** See {@link #broughtHere}; never false again. */
+    private volatile boolean strangers;
     private volatile boolean trees;
 
     public Targets(Scope scope, Baseline baseline, Own own, Retirement retirement) {
@@ -181,7 +183,7 @@ public final class Targets implements JarClassPath.Changed {
 
     /** Whether {@code target} lies in a directory that the session moved here whole, so that it came with it; then it counts as created. */
     public boolean cameWithTree(Target target) {
-        if (!trees) {
+        if (!trees || strangers) {
             return false;
         }
         String real = target.real();
@@ -271,6 +273,15 @@ public final class Targets implements JarClassPath.Changed {
     public void created(Target target, boolean tree) {
         trees |= tree;
         change(target, Target.CREATED | (tree ? Target.TREE : 0), Target.GONE | Target.REPLACED | (tree ? 0 : Target.TREE));
+    }
+
+    /**
+     * The session has given {@code target} its name, but did not make it. From here on directories that it moves whole, or has moved, may hold what it
+     * has not made either.
+     */
+    public void broughtHere(Target target) {
+        strangers = true;
+        putBack(target);
     }
 
     /** The session has put another file in the place of the one that was there before it. */

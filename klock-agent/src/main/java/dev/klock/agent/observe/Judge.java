@@ -100,6 +100,7 @@ final class Judge {
     private final Verdicts verdicts;
     private final Trail trail;
     private final JdkFiles jdkFiles;
+    private final ProcessFiles processFiles;
     /** The session has changed where a link leads, or moved a directory with whatever links are in it; never false again. */
     private volatile boolean led;
     private final Mutations mutations = new Mutations();
@@ -118,6 +119,7 @@ final class Judge {
         this.images = images;
         this.verdicts = verdicts;
         this.trail = trail;
+        this.processFiles = new ProcessFiles(files, targets, this);
         this.jdkFiles = new JdkFiles(targets.baseline().temporary(), targets.baseline().home());
     }
 
@@ -143,6 +145,9 @@ final class Judge {
     void access(Work work, int op, Target target, int predicate, String name, byte[] bytes) {
         if (target == null) {
             return;
+        }
+        if (target.isOfAProcess() && predicate == CONSUMES) {
+            processFiles.opens(work, op, target);
         }
         if ((target.allowed() & 1 << predicate) != 0) {
             if (target.counted(predicate)) {
@@ -444,6 +449,9 @@ final class Judge {
 
     /** C34: PROVIDES if absent at this moment, MUTATES if it exists. Looks only where that could make a difference. */
     private void openForWriting(Work work, Frame f, Target target, boolean creates, boolean exclusive, String name, byte[] bytes) {
+        if (target.isOfAProcess()) {
+            processFiles.opens(work, f.op, target);
+        }
         int both = 1 << PROVIDES | 1 << MUTATES;
         int allowed = target.allowed();
         boolean first = !target.isImaged();
@@ -896,6 +904,8 @@ final class Judge {
         if (a == null) {
             return;
         }
+        // what is moved stays what it was: the session's own, or not
+        boolean own = !f.removesA || a.isCreated();
         if (f.removesA) {
             if (f.b != null) {
                 carryOver(f);
@@ -904,8 +914,10 @@ final class Judge {
         } else if (f.createsA) {
             made(a, false);
         }
-        if (f.createsB) {
+        if (f.createsB && own) {
             made(f.b, f.tree);
+        } else if (f.createsB) {
+            targets.broughtHere(f.b);
         }
         if (f.tree && f.b != null) {
             targets.changed(f.b);

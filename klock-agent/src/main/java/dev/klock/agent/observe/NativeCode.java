@@ -26,6 +26,8 @@ final class NativeCode {
     private static final int PROVIDES = Predicate.PROVIDES.ordinal();
 
     private static final String NATIVE = Judge.NATIVE;
+    private static final String HEAP_DUMP = "GC.heap_dump";
+    private static final String DUMP_MAP = "System.dump_map";
     private static final String FFM = "ffm";
     private static final String DESKTOP = "desktop";
     private static final String TOOLKIT = "gtk";
@@ -55,7 +57,7 @@ final class NativeCode {
     private static final String PERFMAP = "Compiler.perfmap";
     /** Those that write or read only a file they are given the name of: the options by which they are, and those that name none. */
     private static final String[][] NAMING = {
-        {"GC.heap_dump", "", "-all -gz -parallel -overwrite"}, {ADD_DIRECTIVES, "", "-r"}, {PERFMAP, "", ""}, {"System.dump_map", "-F", "-H"},
+        {HEAP_DUMP, "", "-all -gz -parallel -overwrite"}, {ADD_DIRECTIVES, "", "-r"}, {PERFMAP, "", ""}, {DUMP_MAP, "-F", "-H"},
         {"Thread.dump_to_file", "", "-overwrite -format"}, {LOG, "output", "output_options what decorators disable list rotate"}};
 
     /** Later releases put the process's id in the place of %p. */
@@ -212,6 +214,12 @@ final class NativeCode {
                     write(work, f, expanded);
                 }
             }
+        }
+        if (name.equals(HEAP_DUMP)) {
+            service(work, f.op, "vm");
+        }
+        if (name.equals(DUMP_MAP) && !named) {
+            write(work, f, "vm_memory_map_" + ThisProcess.pid() + ".txt");
         }
         if (name.equals(PERFMAP) && !named) {
             write(work, f, "/tmp/perf-" + ThisProcess.pid() + ".map");

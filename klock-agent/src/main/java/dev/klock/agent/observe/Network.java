@@ -64,8 +64,8 @@ final class Network {
     private final ConcurrentHashMap<String, String[]> names = new ConcurrentHashMap<>();
     /** Canonical address and port to the end point on which this session listens there. */
     private final ConcurrentHashMap<String, Target> listening = new ConcurrentHashMap<>();
-    /** Descriptor to the key in {@code listening} of a port that the system chose. */
-    private final ConcurrentHashMap<Integer, String> chosen = new ConcurrentHashMap<>();
+    /** Descriptor to its key in {@code listening}. */
+    private final ConcurrentHashMap<Integer, String> sockets = new ConcurrentHashMap<>();
     private volatile String ownName;
 
     Network(HostFiles files, Targets targets, Judge judge, Verdicts verdicts) {
@@ -119,7 +119,7 @@ final class Network {
         judge.access(work, op, target, PROVIDES, null, null);
         String key = host + ':' + actual;
         listening.put(key, targets.made(target));
-        String before = declared == 0 ? chosen.put(fd, key) : null;
+        String before = sockets.put(fd, key);
         if (before != null && !before.equals(key)) {
             listening.remove(before);
         }
@@ -229,7 +229,12 @@ final class Network {
             // a proxy is asked to connect there
             hosts(work, op, "tcp", host, port, null, CONSUMES);
         } else {
-            hosts(work, op, protocol, host, port, path == null ? "" : path, predicate(method));
+            String asked = path == null ? "" : path;
+            String otherwise = Resource.readOtherwise(asked);
+            if (otherwise != null) {
+                hosts(work, op, protocol, host, port, otherwise, predicate(method));
+            }
+            hosts(work, op, protocol, host, port, asked, predicate(method));
         }
         if (verdicts.ended()) {
             throw Judge.over();
@@ -273,20 +278,17 @@ final class Network {
         judge.access(work, op, best, predicate, null, null);
     }
 
-    /** {@code fd}, which may be anything's, is about to be closed: the next who gets a port that the system chose may be anybody. */
+    /** {@code fd}, which may be anything's, is about to be closed: who listens there next may be anybody. */
     void closing(int fd) {
-        if (!chosen.isEmpty()) {
-            String key = chosen.remove(fd);
+        if (!sockets.isEmpty()) {
+            String key = sockets.remove(fd);
             if (key != null) {
                 listening.remove(key);
             }
         }
     }
 
-    /**
-     * The end point on which this session itself listens there, null if it does not; or has listened, on a port that is declared: a program may look
-     * whether its server has ended.
-     */
+    /** The end point on which this session itself listens there; null if it does not. */
     private Target own(String host, int port) {
         Target own = listening.get(WILDCARD + ':' + port);
         if (own != null && isOfThisMachine(host)) {

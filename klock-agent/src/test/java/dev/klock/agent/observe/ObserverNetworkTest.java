@@ -225,7 +225,11 @@ class ObserverNetworkTest {
         Files.createSymbolicLink(Path.of(fixture.at("/out/%p")), Path.of(no));
         assertThat(commandDenied("Compiler.perfmap " + fixture.at("/out/%%p"))).as("two per cent signs").isEqualTo(Runtime.version().feature() > 17);
         assertThat(commandDenied("VM.version\nGC.heap_dump /x")).as("several lines").isTrue();
-        assertThat(commandDenied("GC.heap_dump " + fixture.at("/out/a"))).as("declared").isFalse();
+        assertThat(commandDenied("GC.heap_dump " + fixture.at("/out/a"))).as("the environment is in it").isTrue();
+        assertThat(lastDenied()).isEqualTo("CONSUMES NATIVE:vm");
+        assertThat(commandDenied("VM.log output=" + fixture.at("/out/a"))).as("still the VM's").isTrue();
+        assertThat(commandDenied("Thread.dump_to_file " + fixture.at("/out/a"))).as("declared").isFalse();
+        assertThat(commandDenied("System.dump_map")).as("a name of its own").isTrue();
         assertThat(commandDenied("JVMTI.agent_load /x.so")).isTrue();
         assertThat(lastDenied()).isEqualTo("CONSUMES NATIVE:agent");
         assertThat(commandDenied("Some.new_command")).isTrue();

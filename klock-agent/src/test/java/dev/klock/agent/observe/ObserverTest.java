@@ -319,13 +319,19 @@ class ObserverTest {
 
     @Test
     @Tag("C34")
-    void what_is_renamed_to_a_new_name_was_created_there() {
-        Fixture f = fixture().allow("RENAMES FILE:/out/a").allow("PROVIDES FILE:/out/b").start();
+    void what_is_renamed_to_a_new_name_stays_what_it_was() {
+        Fixture f = fixture().allow("RENAMES FILE:/out/a").allow("PROVIDES FILE:/out/*").start();
         f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/a"), f.at("/out/b")),
                 () -> Files.move(w.resolve("out/a"), w.resolve("out/b")));
         assertThat(f.images).containsExactly("/out/a", "/out/b");
         assertThat(f.left).containsExactly("/out/a", "/out/b");
-        f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), f.at("/out/b"), 0), () -> Files.delete(w.resolve("out/b")));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/out/b"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/out/b"), 0))).isTrue();
+
+        f.does(Op.CREATE, () -> f.observer.name(Op.CREATE.code(), f.at("/out/c"), 0), () -> Files.createFile(w.resolve("out/c")));
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/c"), f.at("/out/d")),
+                () -> Files.move(w.resolve("out/c"), w.resolve("out/d")));
+        f.does(Op.DELETE, () -> f.observer.name(Op.DELETE.code(), f.at("/out/d"), 0), () -> Files.delete(w.resolve("out/d")));
     }
 
     // links
@@ -626,14 +632,23 @@ class ObserverTest {
 
     @Test
     @Tag("C34")
-    void what_came_with_a_renamed_directory_counts_as_created_there_and_no_longer_where_it_was() throws IOException {
+    void what_came_with_a_renamed_directory_stays_what_it_was() throws IOException {
         Files.writeString(w.resolve("out/dir/x"), "x");
-        Fixture f = fixture().allow("RENAMES FILE:/out/dir/**").allow("PROVIDES FILE:/new/**").start();
-        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/dir"), f.at("/new")),
-                () -> Files.move(w.resolve("out/dir"), w.resolve("new")));
-        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/new/x"), 0))).isFalse();
-        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/new/x"), 0))).isFalse();
+        Fixture f = fixture().allow("RENAMES FILE:/out/dir/**").allow("PROVIDES FILE:/new/**").allow("PROVIDES FILE:/other/**")
+                .allow("RENAMES FILE:/new/dir/**").start();
+        f.does(Op.MAKE_DIRECTORY, () -> f.observer.name(Op.MAKE_DIRECTORY.code(), f.at("/other"), 0), () -> Files.createDirectory(w.resolve("other")));
+        f.does(Op.CREATE, () -> f.observer.name(Op.CREATE.code(), f.at("/other/y"), 0), () -> Files.createFile(w.resolve("other/y")));
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/other"), f.at("/new")), () -> Files.move(w.resolve("other"), w.resolve("new")));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/new/y"), 0))).isFalse();
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/other/y"), 0))).isTrue();
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/out/dir"), f.at("/new/dir")),
+                () -> Files.move(w.resolve("out/dir"), w.resolve("new/dir")));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/new/dir/x"), 0))).isTrue();
+        assertThat(f.denied(() -> f.observer.name(Op.DELETE.code(), f.at("/new/dir/x"), 0))).isTrue();
         assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/out/dir/x"), 0))).isTrue();
+        // nor by the name of a directory around it
+        f.does(Op.RENAME, () -> f.observer.names(Op.RENAME.code(), f.at("/new"), f.at("/other")), () -> Files.move(w.resolve("new"), w.resolve("other")));
+        assertThat(f.denied(() -> f.observer.name(Op.OPEN_READ.code(), f.at("/other/dir/x"), 0))).isTrue();
     }
 
     @Test

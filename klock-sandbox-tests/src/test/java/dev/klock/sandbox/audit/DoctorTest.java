@@ -44,6 +44,8 @@ class DoctorTest {
             Map.entry("jdk.internal.misc.CDS.dumpSharedArchive", "called by the VM for its own commands"),
             Map.entry("jdk.jfr.internal.Options.setDumpPath", "exported to no program"),
             Map.entry("sun.awt.", "needs a display"),
+            Map.entry("sun.font.FontConfigManager.", "asked for only where the manifest lets the program configure fonts"),
+            Map.entry("com.sun.media.sound.", "needs the sound library"),
             Map.entry("sun.print.CUPSPrinter", "the property that asks for a printer starts AWT"),
             Map.entry("sun.security.pkcs11.", "needs a token library and its configuration"),
             Map.entry("sun.security.smartcardio.", "needs a card library"),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -86,5 +87,17 @@ class EnvironmentTest {
         assertThat(outcome.exit()).as(outcome.toString()).isZero();
         assertThat(outcome.log().decided("allow")).anyMatch(record -> record.path("resource").asText().equals("ENV:SECRET")
                 && record.path("decided_by").asText().equals("child"));
+    }
+
+    /** A line for files is none for the environment, nor for memory. */
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("FIELD-F13")
+    void environmentOfAProcess_byItsFile_needsALineForEachVariable(Jdk jdk) throws IOException {
+        String[] ways = {"file /proc/self/environ", "file /proc/thread-self/environ", "file /proc/self/mem"};
+        Map<String, String> results = new Steps(jdk, directory, NativeSteps.class).declaring("CONSUMES FILE:/**").watched("block", ways);
+        assertThat(results.get(ways[0])).contains("ScopeViolationError Agent attempted CONSUMES on ENV:");
+        assertThat(results.get(ways[1])).contains("ScopeViolationError Agent attempted CONSUMES on ");
+        assertThat(results.get(ways[2])).contains("ScopeViolationError Agent attempted CONSUMES on NATIVE:ffm");
     }
 }

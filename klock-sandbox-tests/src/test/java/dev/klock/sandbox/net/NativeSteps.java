@@ -189,6 +189,10 @@ public final class NativeSteps {
                 return reinterpret();
             case "target-layout":
                 return targetLayout();
+            case "file":
+                try (var in = Files.newInputStream(Path.of(first))) {
+                    return "read " + (in.read() >= 0);
+                }
             case "sound":
                 return "looked " + (AudioSystem.getMixerInfo().length + MidiSystem.getMidiDeviceInfo().length >= 0);
             case "stop":

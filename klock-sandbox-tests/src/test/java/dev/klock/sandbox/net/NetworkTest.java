@@ -123,7 +123,7 @@ class NetworkTest {
         int declared = freePort();
         int other = freePort();
         String[] allowed = {"listen 127.0.0.1 " + declared, "listen-channel 127.0.0.1 " + declared, "listen-async 127.0.0.1 " + declared,
-            "http-server 127.0.0.1 " + declared, "serve-oneself 127.0.0.1", "listen 127.0.0.1 0", "socket-channel localhost " + declared};
+            "http-server 127.0.0.1 " + declared, "serve-oneself 127.0.0.1", "listen 127.0.0.1 0"};
         String[] denied = {"listen 127.0.0.1 " + other, "listen-channel 127.0.0.1 " + other, "listen-async 127.0.0.1 " + other,
             "http-server 127.0.0.1 " + other, "listen-everywhere " + declared, "listen-everywhere 0", "rmi-registry " + other,
             "udp-bind 127.0.0.1 " + other};
