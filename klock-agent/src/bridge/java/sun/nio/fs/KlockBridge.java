@@ -255,6 +255,12 @@ public final class KlockBridge {
         HOOKS.lookUp(op, null, address);
     }
 
+    public static void received(InetSocketAddress from, int fd) {
+        if (from != null) {
+            HOOKS.received(fd, from.getAddress().getAddress(), from.getPort());
+        }
+    }
+
     public static void resolved(InetAddress[] result, String host) {
         if (result == null || host == null) {
             return;

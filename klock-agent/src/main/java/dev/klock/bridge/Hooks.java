@@ -72,6 +72,9 @@ public interface Hooks {
     /** The name {@code host} is about to be looked up or, if it is null, the name of {@code address}. */
     void lookUp(int op, String host, byte[] address);
 
+    /** A datagram has come in by the descriptor {@code fd}, from there. */
+    void received(int fd, byte[] address, int port);
+
     /** What looking {@code host} up gave. */
     void resolved(String host, byte[][] addresses);
 

@@ -1,8 +1,8 @@
 package dev.klock.agent.observe;
 
-import dev.klock.bridge.HostFiles;
 import dev.klock.agent.decide.Target;
 import dev.klock.agent.decide.Targets;
+import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Scope;
 import dev.klock.resource.Host;
@@ -14,6 +14,7 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -52,6 +53,8 @@ final class Network {
     private static final String[] HERE = {"127.0.0.1", "[::1]"};
     /** Names of one address that are remembered, and addresses of one name. */
     private static final int REMEMBERED = 256;
+    /** Others that are remembered until there are more. */
+    private static final int MOST_ASKERS = 10_000;
 
     private final HostFiles files;
     private final Targets targets;
@@ -64,6 +67,9 @@ final class Network {
     private final ConcurrentHashMap<String, String[]> names = new ConcurrentHashMap<>();
     /** Canonical address and port to the end point on which this session listens there. */
     private final ConcurrentHashMap<String, Target> listening = new ConcurrentHashMap<>();
+    /** Descriptor to the end point at which this session takes datagrams, and who has sent one there to what it was sent to: it may be answered. */
+    private final ConcurrentHashMap<Integer, Target> serving = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<String, Target> askers = new ConcurrentHashMap<>();
     /** Descriptor to its key in {@code listening}. */
     private final ConcurrentHashMap<Integer, String> sockets = new ConcurrentHashMap<>();
     private volatile String ownName;
@@ -96,7 +102,11 @@ final class Network {
                 work.ephemeral = datagram ? -1 : fd;
             } else {
                 Target named = byAnyName(protocol, host, port, PROVIDES, null);
-                judge.access(work, op, named == null ? target(protocol, host, port) : named, PROVIDES, null, null);
+                Target bound = named == null ? target(protocol, host, port) : named;
+                judge.access(work, op, bound, PROVIDES, null, null);
+                if (datagram && fd >= 0) {
+                    serving.put(fd, targets.made(bound));
+                }
             }
         } else {
             // the kernel takes the address of nowhere for this machine; joining a group without asking for a port is joining on any
@@ -136,7 +146,7 @@ final class Network {
             allowed = candidate(target(protocol, literal, 0), allowed, CONSUMES);
         }
         if (allowed == null) {
-            Target own = protocol.equals("tcp") ? own(literal, port) : null;
+            Target own = protocol.equals("tcp") ? own(literal, port) : askers.get(literal + ':' + port);
             allowed = own == null ? shown : own;
         }
         judge.access(work, op, allowed, CONSUMES, requested(name, literal, port), null);
@@ -213,6 +223,16 @@ final class Network {
         judge.access(work, op, target, CONSUMES, null, null);
     }
 
+    void received(int fd, byte[] address, int port) {
+        Target served = serving.isEmpty() ? null : serving.get(fd);
+        if (served != null) {
+            if (askers.size() >= MOST_ASKERS) {
+                askers.clear();
+            }
+            askers.put(Host.ofAddress(address) + ':' + port, served);
+        }
+    }
+
     void resolved(String host, byte[][] found) {
         String name = Host.canonical(host);
         for (int i = 0; i < found.length; i++) {
@@ -280,6 +300,14 @@ final class Network {
 
     /** {@code fd}, which may be anything's, is about to be closed: who listens there next may be anybody. */
     void closing(int fd) {
+        if (!serving.isEmpty()) {
+            Target served = serving.remove(fd);
+            for (Iterator<Target> i = askers.values().iterator(); served != null && i.hasNext();) {
+                if (i.next() == served) {
+                    i.remove();
+                }
+            }
+        }
         if (!sockets.isEmpty()) {
             String key = sockets.remove(fd);
             if (key != null) {

@@ -609,6 +609,11 @@ public final class Observer implements Hooks {
     }
 
     @Override
+    public void received(int fd, byte[] address, int port) {
+        network.received(fd, address, port);
+    }
+
+    @Override
     public void resolved(String host, byte[][] addresses) {
         network.resolved(host, addresses);
     }

@@ -53,6 +53,6 @@ final class FinalCalls extends ClassVisitor {
     private static boolean isEnd(String bridgeMethod) {
         return bridgeMethod.startsWith("end") || bridgeMethod.equals("hides") || bridgeMethod.equals("variable") || bridgeMethod.equals("replaced")
                 || bridgeMethod.equals("without") || bridgeMethod.equals("text") || bridgeMethod.equals("forget")
-                || bridgeMethod.equals("changed");
+                || bridgeMethod.equals("changed") || bridgeMethod.equals("received");
     }
 }

@@ -278,9 +278,10 @@ final class Inserter extends ClassVisitor {
                     bridge("text");
                     return;
                 case "changed":
+                case "received":
                     super.visitInsn(Opcodes.DUP);
                     pushAll();
-                    bridge("changed");
+                    bridge(hook.end);
                     return;
                 case "ended":
                     pushInt(hook.op.code());

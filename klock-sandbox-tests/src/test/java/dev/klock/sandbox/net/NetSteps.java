@@ -165,6 +165,17 @@ public final class NetSteps {
                     socket.disconnect();
                     return "sent";
                 }
+            case "udp-serve":
+                // asked by somebody whose port the system chose
+                try (DatagramSocket server = new DatagramSocket(port, InetAddress.getByName(first)); DatagramSocket client = new DatagramSocket(0, InetAddress.getByName(first))) {
+                    client.send(new DatagramPacket(new byte[1], 1, InetAddress.getByName(first), port));
+                    DatagramPacket asked = new DatagramPacket(new byte[1], 1);
+                    server.receive(asked);
+                    server.send(asked);
+                    client.setSoTimeout(10_000);
+                    client.receive(asked);
+                    return "answered " + (asked.getPort() == port);
+                }
             case "udp-unresolved":
                 try (DatagramChannel channel = DatagramChannel.open()) {
                     return "sent " + channel.send(ByteBuffer.allocate(1), InetSocketAddress.createUnresolved(first, port));

@@ -178,7 +178,7 @@ class NetworkTest {
     void datagrams_declaredAndNot_areSentAndStopped(Jdk jdk) throws IOException {
         int port = freePort();
         String[] sends = {"udp 127.0.0.1 " + port, "udp-channel 127.0.0.1 " + port, "udp-connected 127.0.0.1 " + port,
-            "udp-bind 127.0.0.1 " + port, "multicast 239.1.2.3 99"};
+            "udp-bind 127.0.0.1 " + port, "udp-serve 127.0.0.1 " + port, "multicast 239.1.2.3 99"};
         Steps declared = new Steps(jdk, directory, NetSteps.class).declaring("CONSUMES URL:udp://127.0.0.1:" + port,
                 "PROVIDES URL:udp://127.0.0.1:" + port, "CONSUMES URL:udp://239.1.2.3:0");
         assertThat(declared.watched("block", sends)).isEqualTo(declared.bare(sends));

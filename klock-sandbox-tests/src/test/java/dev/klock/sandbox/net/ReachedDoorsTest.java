@@ -58,7 +58,7 @@ class ReachedDoorsTest {
                 entered.addAll(new Steps(jdk, directory, NetSteps.class).jvm(jvm).enters(rows, "socket 127.0.0.1 " + port,
                         "socket-channel 127.0.0.1 " + port, "async 127.0.0.1 " + port, "adaptor 127.0.0.1 " + port, "url http://127.0.0.1:" + port + "/a",
                         "client http://127.0.0.1:" + port + "/a", "listen 127.0.0.1 0", "listen-channel 127.0.0.1 0", "listen-async 127.0.0.1 0",
-                        "serve-oneself 127.0.0.1", "udp 127.0.0.1 9", "udp-channel 127.0.0.1 9", "udp-connected 127.0.0.1 9", "udp-bind 127.0.0.1 0",
+                        "serve-oneself 127.0.0.1", "udp 127.0.0.1 9", "udp-channel 127.0.0.1 9", "udp-connected 127.0.0.1 9", "udp-bind 127.0.0.1 0", "udp-serve 127.0.0.1 " + port,
                         "multicast 239.1.2.3 99", "unix-listen " + directory + "/a.sock", "unix " + directory + "/a.sock", "lookup localhost",
                         "reverse 127.0.0.1", "ping 127.0.0.1", "ping ::1"));
                 Files.deleteIfExists(directory.resolve("a.sock"));
