@@ -98,7 +98,10 @@ public final class Backups implements Closeable {
     static final int HOME = 17;
     static final int DAMAGE = 18;
     static final int OPEN = 19;
-    static final int FORMAT = 2;
+    static final int SOURCE = 20;
+    /** From 3 on an image may be in another file than the session's own pack. */
+    static final int FORMAT = 3;
+    private static final int OLDEST_FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
     private static final int SMALL = 1 << 18;
@@ -119,6 +122,9 @@ public final class Backups implements Closeable {
      * rest its times tell whether others have changed it since, and what a rollback displaces there is kept.
      */
     private static final long BUSY_NS = 1_000_000L;
+    /** What so many files, or bytes, held that were read is noted for later sessions; for fewer the file is not written again. */
+    private static final int WORTH_FILES = 64;
+    private static final long WORTH_BYTES = 1L << 20;
     /** A power of two. */
     private static final int RECENT = 256;
     /** Changes and looks in turn, each of which must get a time of its own, before a file system's times are taken to be exact. */
@@ -138,6 +144,7 @@ public final class Backups implements Closeable {
     /** By the identity of the array, which a caller keeps for a path: most changes are of what was changed just before. */
     private final Recent[] recent = new Recent[RECENT];
     final Identities known;
+    final Sources sources;
     private final ChildWork children;
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
@@ -147,6 +154,14 @@ public final class Backups implements Closeable {
     /** st_dev of the file system whose times are known to be exact; 0 for none. */
     private final long exactDev;
     private volatile Pack pack;
+    /** What earlier sessions have imaged, null where nothing is known; read when {@link #earlierRead}. Both guarded by {@link #sources}. */
+    private StatCache earlier;
+    private boolean earlierRead;
+    /** Null before it is asked for; guarded by {@link #sources}. */
+    private Settled settled;
+    /** Files, and bytes, whose content was read for an image: what a later session need not read again. Guarded by {@link #sources}. */
+    private int readFiles;
+    private long readBytes;
     volatile State state = State.OPEN;
     volatile boolean restoredAfterCrash = true;
     volatile long startedMs;
@@ -170,6 +185,7 @@ public final class Backups implements Closeable {
         this.readOnly = readOnly;
         this.held = held;
         this.children = new ChildWork(this);
+        this.sources = new Sources(this, directory);
         this.exactDev = probeTimes();
         for (int fd = 0; fd <= 2 && !readOnly; fd++) {
             long[] s = files.status(fd);
@@ -247,7 +263,7 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** What a list of sessions says of this one. */
+    /** What a list of sessions says of this one, but for its bytes. */
     Store.Session summary(boolean live) throws IOException {
         int touched = 0;
         int notBack = begun ? 0 : -1;
@@ -256,13 +272,17 @@ public final class Backups implements Closeable {
             notBack += e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
                     || e.outcome.outcome() == RollbackReport.Outcome.FAILED) ? 1 : 0;
         }
-        return new Store.Session(sessionId, state, live, touched, Store.bytes(directory), startedMs, notBack,
+        return new Store.Session(sessionId, state, live, touched, 0, startedMs, notBack,
                 isElsewhere() ? Name.show(recordedHome) : null, damage);
     }
 
     /** Whether the home was copied or moved since the session began: the names in the pack are of another place. */
     private boolean isElsewhere() {
         return recordedHome != null && !Arrays.equals(recordedHome, home.bytes);
+    }
+
+    static boolean isReadable(int format) {
+        return format >= OLDEST_FORMAT && format <= FORMAT;
     }
 
     /** Whether this is klock's own directory, in which no file is anybody's. */
@@ -547,6 +567,10 @@ public final class Backups implements Closeable {
                     e.withTree = true;
                 }
             }
+        }
+        synchronized (sources) {
+            earlier = null;
+            earlierRead = false;
         }
         // behind the notes of what each was, which it makes things of the past
         append(TREE, named(root.bytes, 0));
@@ -894,6 +918,37 @@ public final class Backups implements Closeable {
         pack().sync(append(END, new byte[] {(byte) as.ordinal()}));
         state = as;
         Store.unmarkOpen(directory);
+        tellLater();
+    }
+
+    /** Notes what this session has imaged for those that come after it, if that is worth it. What cannot be written is only imaged again. */
+    private void tellLater() {
+        try {
+            Settled times;
+            StatCache before;
+            Path file = directory.resolveSibling(StatCache.FILE);
+            synchronized (sources) {
+                earlier = null;
+                if (recovered || readFiles < WORTH_FILES && readBytes < WORTH_BYTES) {
+                    return;
+                }
+                times = settled();
+                // another session may have ended since
+                before = Pack.exists(file) ? StatCache.read(file, times) : null;
+            }
+            List<StatCache.Entry> fresh = new ArrayList<>();
+            for (Entry e : known.all()) {
+                FileState image = e.image;
+                long at = e.contentAt;
+                if (e.role != Entry.NONE && image.kind == FileState.FILE && at >= 0 && image.sha != null) {
+                    fresh.add(new StatCache.Entry(e.name.bytes, new StatCache.Content(sources.name(at), Sources.offset(at), image.size, image.sha),
+                            image.ino, image.mtime, image.ctime, times.proves(image)));
+                }
+            }
+            StatCache.write(file, directory.resolve(StatCache.FILE), fresh, before, Sources.gone(file.getParent(), before), times);
+        } catch (IOException unwritten) {
+            return;
+        }
     }
 
     /**
@@ -979,10 +1034,22 @@ public final class Backups implements Closeable {
 
     void copy(FileState image, long contentAt, OutputStream out) throws IOException {
         MessageDigest digest = Sha256.digest();
-        pack.copy(contentAt, image.size, out, digest);
-        if (!Arrays.equals(digest.digest(), image.sha)) {
-            throw new IOException("the image is damaged: its SHA-256 is not the recorded one");
+        if (Sources.isOwn(contentAt)) {
+            pack.copy(contentAt, image.size, out, digest);
+        } else {
+            copyFromSource(image, contentAt, out, digest);
         }
+        if (!Arrays.equals(digest.digest(), image.sha)) {
+            throw new IOException("the image is damaged: its SHA-256 is not the recorded one".concat(Sources.isOwn(contentAt) ? ""
+                    : " (in ".concat(sources.file(contentAt).toString()).concat(")")));
+        }
+    }
+
+    private void copyFromSource(FileState image, long contentAt, OutputStream out, MessageDigest digest) throws IOException {
+        if (!sources.reaches(contentAt, image.size)) {
+            throw new IOException("the image is gone with ".concat(sources.file(contentAt).toString()));
+        }
+        sources.copy(contentAt, image.size, out, digest);
     }
 
     /** Releases the session; what it is stays on disk. A session that is still OPEN is one that crashed, for whoever comes next. */
@@ -992,6 +1059,7 @@ public final class Backups implements Closeable {
             flushAll();
         }
         Pack p = pack;
+        sources.close();
         if (p != null) {
             p.close();
         }
@@ -1178,6 +1246,9 @@ public final class Backups implements Closeable {
                 return;
             }
             try {
+                if ((later || now.size > SMALL) && isUnchanged(e, role, now, later)) {
+                    return;
+                }
                 if (now.size > SMALL || !small(e, role, now, later)) {
                     content(e, role, now.withAttributes(files.attributes(e.name.bytes)));
                 }
@@ -1192,6 +1263,61 @@ public final class Backups implements Closeable {
                 }
             }
         }
+    }
+
+    /**
+     * Refers to the image of an earlier session, if the file is as it was then: it is not read. Holds e. Small files that are touched one by
+     * one are imaged sooner than another session's pack is given a name.
+     */
+    private boolean isUnchanged(Entry e, int role, FileState now, boolean later) throws IOException {
+        StatCache known = earlier();
+        StatCache.Content content = known == null ? null : known.unchanged(e.name.bytes, now, settled);
+        if (content == null) {
+            return false;
+        }
+        pack();
+        long at = sources.contentAt(content, false);
+        if (at < 0) {
+            return false;
+        }
+        FileState whole;
+        int fd = files.open(e.name.bytes);
+        try {
+            if (fd >= 0) {
+                requireSame(now, files.status(fd));
+                whole = now.withAttributes(files.attributes(fd));
+            } else {
+                whole = now.withAttributes(files.attributes(e.name.bytes));
+                stable(e.name, now, null);
+            }
+        } finally {
+            if (fd >= 0) {
+                files.close(fd);
+            }
+        }
+        record(e, role, whole.withSha(content.sha), at, later);
+        return true;
+    }
+
+    /** Read when many files, or a large one, are to be imaged for the first time. */
+    private StatCache earlier() throws IOException {
+        synchronized (sources) {
+            if (!earlierRead) {
+                earlierRead = true;
+                Path file = directory.resolveSibling(StatCache.FILE);
+                earlier = Pack.exists(file) ? StatCache.read(file, settled()) : null;
+            }
+            return earlier;
+        }
+    }
+
+    /** Holds {@link #sources}. */
+    private Settled settled() throws IOException {
+        if (settled == null) {
+            long[] status = files.status(files.name(directory));
+            settled = status == null ? Settled.NEVER : Settled.at(directory, status[HostFiles.DEV]);
+        }
+        return settled;
     }
 
     /** By one descriptor: half of the system calls. False if none can be had; then another way tells why. */
@@ -1232,6 +1358,7 @@ public final class Backups implements Closeable {
             try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
                 at = pack().appendContent(IMAGE, imageHead(e.name, role, now, -1), new Checked(in, e.name, now, path), now.size, sha);
             }
+            hasRead(now.size);
             publish(e, role, now.withSha(sha), at);
             return;
         }
@@ -1256,6 +1383,7 @@ public final class Backups implements Closeable {
 
     /** Appends what a small file holds, once for all that hold the same. {@code data} has room for the hash behind the content. */
     private void keep(Entry e, int role, FileState now, byte[] data, int size, boolean later) throws IOException {
+        hasRead(size);
         MessageDigest digest = Sha256.digest();
         digest.update(data, 0, size);
         byte[] sha = digest.digest();
@@ -1265,10 +1393,34 @@ public final class Backups implements Closeable {
             record(e, role, now.withSha(sha), same, later);
             return;
         }
+        long earlierAt = later ? earlier(sha, size) : -1;
+        if (earlierAt >= 0) {
+            contents.putIfAbsent(key, earlierAt);
+            record(e, role, now.withSha(sha), earlierAt, later);
+            return;
+        }
         System.arraycopy(sha, 0, data, size, sha.length);
         long at = pack().append(IMAGE, imageHead(e.name, role, now, -1), data, data.length, later);
         contents.putIfAbsent(key, at);
         publish(e, role, now.withSha(sha), at);
+    }
+
+    private void hasRead(long bytes) {
+        synchronized (sources) {
+            readFiles++;
+            readBytes += bytes;
+        }
+    }
+
+    /** Where an earlier session has kept the same bytes; -1 if none is known to have. */
+    private long earlier(byte[] sha, long size) throws IOException {
+        StatCache known = earlier();
+        StatCache.Content content = known == null ? null : known.holding(sha, size);
+        if (content == null) {
+            return -1;
+        }
+        pack();
+        return sources.contentAt(content, false);
     }
 
     private void stable(Name name, FileState before, Path path) throws IOException {
@@ -1757,13 +1909,16 @@ public final class Backups implements Closeable {
         if (damage == null) {
             damage = missing(file, safe);
         }
+        if (damage == null) {
+            damage = missingElsewhere();
+        }
         for (Entry e : known.all()) {
-            if (e.contentAt >= 0) {
+            if (e.contentAt >= 0 && Sources.isOwn(e.contentAt)) {
                 e.image = e.image.withSha(shaOf(e.image, e.contentAt));
             }
             for (int i = 0; i < e.earlier.length; i++) {
                 Entry.Earlier was = e.earlier[i];
-                if (was.contentAt >= 0) {
+                if (was.contentAt >= 0 && Sources.isOwn(was.contentAt)) {
                     e.earlier[i] = new Entry.Earlier(was.image.withSha(shaOf(was.image, was.contentAt)), was.contentAt);
                 }
             }
@@ -1775,6 +1930,21 @@ public final class Backups implements Closeable {
         String loss = pack.end() < safe ? "the last " + (safe - pack.end()) + " bytes of its journal are gone"
                 : pack.isHoled() ? "a part of its journal cannot be read" : safe < 0 && state == State.OPEN ? "the end of its journal is gone" : null;
         return loss == null ? null : loss + " (" + file + "): what it changed is not known whole, and may be as it left it";
+    }
+
+    /** What of the images in other files than the pack is not there any more. */
+    private String missingElsewhere() {
+        Path gone = null;
+        int count = 0;
+        for (Entry e : known.all()) {
+            boolean lost = e.role == Entry.TOUCHED && e.contentAt >= 0 && !Sources.isOwn(e.contentAt) && !sources.reaches(e.contentAt, e.image.size);
+            if (lost) {
+                count++;
+                gone = sources.file(e.contentAt);
+            }
+        }
+        return gone == null ? null : "the images of " + count + (count == 1 ? " file" : " files") + " are gone with " + gone
+                + ": what it changed there cannot be put back";
     }
 
     private byte[] shaOf(FileState image, long contentAt) throws IOException {
