@@ -132,6 +132,8 @@ public final class Backups implements Closeable {
     /** How often a file that changes while it is read is tried. */
     private static final int READ_ATTEMPTS = 3;
 
+    private static final byte[][] NO_ATTRIBUTES = {};
+
     final HostFiles files;
     final Path directory;
     final Name home;
@@ -212,9 +214,16 @@ public final class Backups implements Closeable {
      * @throws IOException if another process (or this one) has the session open, or the directory cannot be used
      */
     public static Backups open(Path home, String sessionId, HostFiles files) throws IOException {
+        return open(home, sessionId, files, null);
+    }
+
+    /** @param settled when times prove content; null to ask the kernel, once that is needed */
+    static Backups open(Path home, String sessionId, HostFiles files, Settled settled) throws IOException {
         Path directory = Store.sessions(home).resolve(Store.fileName(sessionId));
         Store.makeDirectory(directory);
-        return hold(home, sessionId, directory, files);
+        Backups b = hold(home, sessionId, directory, files);
+        b.settled = settled;
+        return b;
     }
 
     /**
@@ -934,15 +943,19 @@ public final class Backups implements Closeable {
                 }
                 times = settled();
                 // another session may have ended since
-                before = Pack.exists(file) ? StatCache.read(file, times) : null;
+                before = Pack.exists(file) ? StatCache.read(file, owner(), times) : null;
             }
             List<StatCache.Entry> fresh = new ArrayList<>();
+            Map<Long, StatCache.Source> told = new HashMap<>();
             for (Entry e : known.all()) {
-                FileState image = e.image;
-                long at = e.contentAt;
-                if (e.role != Entry.NONE && image.kind == FileState.FILE && at >= 0 && image.sha != null) {
-                    fresh.add(new StatCache.Entry(e.name.bytes, new StatCache.Content(sources.name(at), Sources.offset(at), image.size, image.sha),
-                            image.ino, image.mtime, image.ctime, times.proves(image)));
+                synchronized (e) {
+                    FileState image = e.image;
+                    boolean whole = e.role != Entry.NONE && image.kind == FileState.FILE && e.contentAt >= 0 && image.sha != null;
+                    StatCache.Source source = whole ? sources.told(e.contentAt, told) : null;
+                    if (source != null) {
+                        fresh.add(new StatCache.Entry(e.name.bytes, new StatCache.Content(source, Sources.offset(e.contentAt), image.size, image.sha),
+                                image.ino, image.mtime, image.ctime, times.proves(image), image.attributes != null && image.attributes.length == 0));
+                    }
                 }
             }
             StatCache.write(file, directory.resolve(StatCache.FILE), fresh, before, Sources.gone(file.getParent(), before), times);
@@ -1271,32 +1284,33 @@ public final class Backups implements Closeable {
      */
     private boolean isUnchanged(Entry e, int role, FileState now, boolean later) throws IOException {
         StatCache known = earlier();
-        StatCache.Content content = known == null ? null : known.unchanged(e.name.bytes, now, settled);
-        if (content == null) {
+        StatCache.Entry as = known == null ? null : known.unchanged(e.name.bytes, now, settled);
+        if (as == null) {
             return false;
         }
         pack();
-        long at = sources.contentAt(content, false);
+        long at = sources.contentAt(as.content);
         if (at < 0) {
             return false;
         }
-        FileState whole;
-        int fd = files.open(e.name.bytes);
-        try {
-            if (fd >= 0) {
-                requireSame(now, files.status(fd));
-                whole = now.withAttributes(files.attributes(fd));
-            } else {
-                whole = now.withAttributes(files.attributes(e.name.bytes));
-                stable(e.name, now, null);
-            }
-        } finally {
-            if (fd >= 0) {
-                files.close(fd);
-            }
-        }
-        record(e, role, whole.withSha(content.sha), at, later);
+        FileState whole = as.bare ? now.withAttributes(NO_ATTRIBUTES) : withAttributes(e.name, now);
+        record(e, role, whole.withSha(as.content.sha), at, later);
         return true;
+    }
+
+    private FileState withAttributes(Name name, FileState now) throws IOException {
+        int fd = files.open(name.bytes);
+        if (fd < 0) {
+            FileState whole = now.withAttributes(files.attributes(name.bytes));
+            stable(name, now, files.path(name.bytes));
+            return whole;
+        }
+        try {
+            requireSame(now, files.status(fd));
+            return now.withAttributes(files.attributes(fd));
+        } finally {
+            files.close(fd);
+        }
     }
 
     /** Read when many files, or a large one, are to be imaged for the first time. */
@@ -1305,10 +1319,16 @@ public final class Backups implements Closeable {
             if (!earlierRead) {
                 earlierRead = true;
                 Path file = directory.resolveSibling(StatCache.FILE);
-                earlier = Pack.exists(file) ? StatCache.read(file, settled()) : null;
+                earlier = Pack.exists(file) ? StatCache.read(file, owner(), settled()) : null;
             }
             return earlier;
         }
+    }
+
+    /** Of the session's directory; -1 if it is gone. */
+    private long owner() throws IOException {
+        long[] status = files.status(files.name(directory));
+        return status == null ? -1 : status[HostFiles.UID];
     }
 
     /** Holds {@link #sources}. */
@@ -1420,7 +1440,7 @@ public final class Backups implements Closeable {
             return -1;
         }
         pack();
-        return sources.contentAt(content, false);
+        return sources.contentAt(content);
     }
 
     private void stable(Name name, FileState before, Path path) throws IOException {

@@ -22,7 +22,7 @@ import java.nio.file.Path;
  */
 final class Settled {
     /** Nothing is ever settled. */
-    static final Settled NEVER = new Settled(0, 0, 0, Long.MAX_VALUE);
+    static final Settled NEVER = new Settled(0, 0, 0, 0, Long.MAX_VALUE);
 
     private static final long MIN_REST_NS = 60_000_000_000L;
     private static final long NS_PER_CENTISECOND = 10_000_000L;
@@ -33,12 +33,15 @@ final class Settled {
     /** The two halves of the boot's id; 0 if it is not known. */
     final long bootHigh;
     final long bootLow;
+    /** The process's capabilities, on which it depends what extended attributes it sees. */
+    final long capabilities;
     private final long restNs;
 
-    Settled(long dev, long bootHigh, long bootLow, long restNs) {
+    Settled(long dev, long bootHigh, long bootLow, long capabilities, long restNs) {
         this.dev = dev;
         this.bootHigh = bootHigh;
         this.bootLow = bootLow;
+        this.capabilities = capabilities;
         this.restNs = restNs;
     }
 
@@ -53,10 +56,20 @@ final class Settled {
                 return NEVER;
             }
             long restNs = Math.max(MIN_REST_NS, Math.multiplyExact(2 * NS_PER_CENTISECOND, Math.addExact(expire, round)));
-            return new Settled(dev, Long.parseUnsignedLong(boot.substring(0, 16), 16), Long.parseUnsignedLong(boot.substring(16), 16), restNs);
+            return new Settled(dev, Long.parseUnsignedLong(boot.substring(0, 16), 16), Long.parseUnsignedLong(boot.substring(16), 16),
+                    ownCapabilities(), restNs);
         } catch (IOException | RuntimeException unknown) {
             return NEVER;
         }
+    }
+
+    private static long ownCapabilities() throws IOException {
+        String status = new String(Files.readAllBytes(Path.of("/proc/self/status")), StandardCharsets.ISO_8859_1);
+        int at = status.indexOf("\nCapEff:");
+        if (at < 0) {
+            throw new IOException("the kernel does not tell the capabilities");
+        }
+        return Long.parseUnsignedLong(status.substring(at + "\nCapEff:".length(), status.indexOf('\n', at + 1)).trim(), 16);
     }
 
     private static String kernel(String name) throws IOException {

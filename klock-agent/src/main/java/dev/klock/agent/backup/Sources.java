@@ -56,6 +56,8 @@ final class Sources {
         final String name;
         /** Null until it is read. */
         Pack pack;
+        /** It is as it was when the session that has told of it ended. */
+        boolean untouched;
 
         Source(String file, String name) {
             this.file = file;
@@ -98,13 +100,19 @@ final class Sources {
         return directory.getFileName().toString();
     }
 
-    /** What other sessions know the file of a position by. */
-    String name(long contentAt) {
-        if (isOwn(contentAt)) {
-            return own();
+    /** What other sessions know the file of a position by, as it is now; null if it is gone. {@code told}: those that were asked for before. */
+    StatCache.Source told(long contentAt, Map<Long, StatCache.Source> told) throws IOException {
+        Long source = contentAt >>> SHIFT;
+        StatCache.Source before = told.get(source);
+        if (before != null) {
+            return before;
         }
         synchronized (this) {
-            return list.get((int) (contentAt >>> SHIFT)).name;
+            String name = source == 0 ? own() : list.get((int) (long) source).name;
+            long[] now = files.status(files.name(file(contentAt)));
+            StatCache.Source one = now == null ? null : new StatCache.Source(name, now[HostFiles.INO], now[HostFiles.SIZE], now[HostFiles.MTIME]);
+            told.put(source, one);
+            return one;
         }
     }
 
@@ -134,32 +142,41 @@ final class Sources {
     /**
      * The position of what an earlier session has kept, as this one refers to it: durable as soon as this session's pack is. -1 if it is not
      * there, or not as it should be, or cannot be given another name; then the bytes have to be kept once more.
-     *
-     * @param linked only if this session refers to something in the same file already
      */
-    long contentAt(StatCache.Content content, boolean linked) {
+    long contentAt(StatCache.Content content) {
+        String name = content.source.name;
         synchronized (this) {
-            Integer known = byName.get(content.source);
-            if (known == null && (linked || closed || refused.contains(content.source))) {
+            Integer known = byName.get(name);
+            if (known == null && (closed || refused.contains(name))) {
                 return -1;
             }
             try {
                 int source = known != null ? known : link(content.source);
-                Pack pack = pack(source);
-                if (content.offset < 0 || content.size < 0 || content.offset >>> SHIFT != 0
-                        || content.size > pack.end() - content.offset - Sha256.LENGTH
-                        || !Arrays.equals(pack.read(content.offset + content.size, Sha256.LENGTH), content.sha)) {
-                    return -1;
-                }
-                return at(source, content.offset);
+                return holds(source, content) ? at(source, content.offset) : -1;
             } catch (IOException | RuntimeException notThere) {
-                refused.add(content.source);
+                refused.add(name);
                 return -1;
             }
         }
     }
 
-    private int link(String name) throws IOException {
+    /** Whether the bytes are there. They are looked at if anything has been done to the file since it was told of. */
+    private boolean holds(int source, StatCache.Content content) throws IOException {
+        Pack pack = pack(source);
+        if (content.offset < 0 || content.size < 0 || content.offset >>> SHIFT != 0
+                || content.size > pack.end() - content.offset - Sha256.LENGTH) {
+            return false;
+        }
+        if (list.get(source).untouched) {
+            return true;
+        }
+        MessageDigest digest = Sha256.digest();
+        pack.copy(content.offset, content.size, null, digest);
+        return Arrays.equals(digest.digest(), content.sha);
+    }
+
+    private int link(StatCache.Source told) throws IOException {
+        String name = told.name;
         if (!isName(name) || list.size() > MAX || name.equals(own())) {
             throw new IOException("no such session");
         }
@@ -178,6 +195,9 @@ final class Sources {
             pack = openOwn(link);
             Pack.syncDirectory(from);
             int source = announce(FROM.concat("/").concat(name), name);
+            long[] now = files.status(files.name(link));
+            list.get(source).untouched = now != null && now[HostFiles.INO] == told.ino && now[HostFiles.SIZE] == told.size
+                    && now[HostFiles.MTIME] == told.mtime;
             list.get(source).pack = pack;
             return source;
         } catch (IOException | RuntimeException unusable) {
@@ -233,10 +253,11 @@ final class Sources {
     /** The sources of {@code known}, which may be null, that nothing in {@code sessions} has a name for any more. */
     static Set<String> gone(Path sessions, StatCache known) throws IOException {
         Set<String> gone = new HashSet<>();
-        String[] named = known == null ? new String[0] : known.sources();
+        StatCache.Source[] named = known == null ? new StatCache.Source[0] : known.sources();
         for (int i = 0; i < named.length; i++) {
-            if (!isName(named[i]) || !Pack.exists(original(sessions, named[i]))) {
-                gone.add(named[i]);
+            String name = named[i].name;
+            if (!isName(name) || !Pack.exists(original(sessions, name))) {
+                gone.add(name);
             }
         }
         if (gone.isEmpty()) {

@@ -24,11 +24,11 @@ import java.util.zip.CRC32C;
  *
  * <pre>
  *   u32 mark 'KLKN' | u32 version | u32 length of the file | u32 number of sources | u32 number of entries | u32 slots of a table
- *   u64 u64 id of the boot | u64 st_dev | u64 when written, ns since the epoch | u32 CRC32C of all this and of the sources
- *   sources:  u16 length, name of a session or of a blob ({@link Sources})
+ *   u64 u64 id of the boot | u64 st_dev | u64 capabilities | u64 when written, ns since the epoch | u32 CRC32C of all this and of the sources
+ *   sources:  u64 inode | u64 size | u64 mtime | u16 length, name of a session or of a blob ({@link Sources})
  *   by path:  slots × u32, position of an entry or 0
  *   by hash:  the same
- *   entries:  u32 CRC32C of (position, the entry) | u16 length of path | u16 settled | u32 source | u64 offset | u64 size | u64 inode
+ *   entries:  u32 CRC32C of (position, the entry) | u16 length of path | u16 flags | u32 source | u64 offset | u64 size | u64 inode
  *             u64 mtime | u64 ctime | SHA-256 | path
  * </pre>
  *
@@ -44,21 +44,39 @@ final class StatCache {
 
     private static final int MARK = 0x4B4C4B4E;
     private static final int VERSION = 1;
-    private static final int HEAD = 60;
+    private static final int HEAD = 68;
+    private static final int SOURCE = 3 * Long.BYTES + 2;
+    private static final int SETTLED = 1;
+    private static final int BARE = 2;
     private static final int FIXED = 52 + Sha256.LENGTH;
     /** So far a table, at most half of which is full, is searched from where something should be. */
     private static final int MAX_STEPS = 128;
 
+    /** A file that holds contents, as it was when the cache was written. */
+    static final class Source {
+        /** A session's or a blob's. */
+        final String name;
+        final long ino;
+        final long size;
+        final long mtime;
+
+        Source(String name, long ino, long size, long mtime) {
+            this.name = name;
+            this.ino = ino;
+            this.size = size;
+            this.mtime = mtime;
+        }
+    }
+
     /** Where the bytes of a file are. */
     static final class Content {
-        /** A session's or a blob's. */
-        final String source;
+        final Source source;
         /** Position in it. */
         final long offset;
         final long size;
         final byte[] sha;
 
-        Content(String source, long offset, long size, byte[] sha) {
+        Content(Source source, long offset, long size, byte[] sha) {
             this.source = source;
             this.offset = offset;
             this.size = size;
@@ -75,27 +93,32 @@ final class StatCache {
         final long ctime;
         /** Whether equal times prove that it holds the same ({@link Settled}). */
         final boolean settled;
+        /** Whether it had no extended attributes. */
+        final boolean bare;
 
-        Entry(byte[] path, Content content, long ino, long mtime, long ctime, boolean settled) {
+        Entry(byte[] path, Content content, long ino, long mtime, long ctime, boolean settled, boolean bare) {
             this.path = path;
             this.content = content;
             this.ino = ino;
             this.mtime = mtime;
             this.ctime = ctime;
             this.settled = settled;
+            this.bare = bare;
         }
     }
 
     private final byte[] bytes;
     private final ByteBuffer in;
-    private final String[] sources;
+    private final Source[] sources;
     private final int entries;
     private final int slots;
     private final int byPath;
     /** Whether times count: the same boot, file system, and no clock that was set back. */
     private final boolean timesCount;
+    /** Whether who wrote it saw the extended attributes that this process sees. */
+    private final boolean sameEyes;
 
-    private StatCache(byte[] bytes, String[] sources, int entries, int slots, int byPath, boolean timesCount) {
+    private StatCache(byte[] bytes, Source[] sources, int entries, int slots, int byPath, boolean timesCount, boolean sameEyes) {
         this.bytes = bytes;
         this.in = ByteBuffer.wrap(bytes);
         this.sources = sources;
@@ -103,14 +126,15 @@ final class StatCache {
         this.slots = slots;
         this.byPath = byPath;
         this.timesCount = timesCount;
+        this.sameEyes = sameEyes;
     }
 
-    /** What is in {@code file}; null if that is not there, or damaged, or of another version. */
-    static StatCache read(Path file, Settled settled) {
+    /** What is in {@code file}; null if that is not there, or not {@code owner}'s, or damaged, or of another version. */
+    static StatCache read(Path file, long owner, Settled settled) {
         byte[] bytes;
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
             long size = channel.size();
-            if (size < HEAD || size > MAX_BYTES || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            if (size < HEAD || size > MAX_BYTES || (Integer) Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS) != owner) {
                 return null;
             }
             bytes = new byte[(int) size];
@@ -134,26 +158,27 @@ final class StatCache {
         int count = in.getInt(12);
         int entries = in.getInt(16);
         int slots = in.getInt(20);
-        if (in.getInt(0) != MARK || in.getInt(4) != VERSION || in.getInt(8) != bytes.length || count < 0 || count > bytes.length
+        if (in.getInt(0) != MARK || in.getInt(4) != VERSION || in.getInt(8) != bytes.length || count < 0 || count > bytes.length / SOURCE
                 || entries < 0 || entries > MAX_ENTRIES || Integer.bitCount(slots) != 1 || slots < 0 || slots > 4 * MAX_ENTRIES) {
             return null;
         }
-        String[] sources = new String[count];
+        Source[] sources = new Source[count];
         int at = HEAD;
         for (int i = 0; i < count; i++) {
-            int length = at + 2 <= bytes.length ? in.getShort(at) & 0xffff : bytes.length;
-            if (at + 2 + length > bytes.length) {
+            int length = at <= bytes.length - SOURCE ? in.getShort(at + SOURCE - 2) & 0xffff : bytes.length;
+            if (length > bytes.length - at - SOURCE) {
                 return null;
             }
-            sources[i] = new String(bytes, at + 2, length, StandardCharsets.US_ASCII);
-            at += 2 + length;
+            String name = new String(bytes, at + SOURCE, length, StandardCharsets.US_ASCII);
+            sources[i] = new Source(name, in.getLong(at), in.getLong(at + 8), in.getLong(at + 16));
+            at += SOURCE + length;
         }
-        if (in.getInt(HEAD - 4) != headCheck(bytes, at) || at + 8L * slots > bytes.length) {
+        if (in.getInt(HEAD - 4) != headCheck(bytes, at) || at > bytes.length - 8L * slots) {
             return null;
         }
         boolean timesCount = settled.dev != 0 && in.getLong(24) == settled.bootHigh && in.getLong(32) == settled.bootLow
-                && in.getLong(40) == settled.dev && in.getLong(48) <= FileState.now();
-        return new StatCache(bytes, sources, entries, slots, at, timesCount);
+                && in.getLong(40) == settled.dev && in.getLong(56) <= FileState.now();
+        return new StatCache(bytes, sources, entries, slots, at, timesCount, in.getLong(48) == settled.capabilities);
     }
 
     private static int headCheck(byte[] bytes, int end) {
@@ -173,15 +198,15 @@ final class StatCache {
         return (int) crc.getValue();
     }
 
-    /** Where the bytes of the file at {@code path} are if it is still as it was imaged; null if that is not known. */
-    Content unchanged(byte[] path, FileState now, Settled settled) {
+    /** What is known of the file at {@code path} if it is still as it was imaged; null if that is not known. */
+    Entry unchanged(byte[] path, FileState now, Settled settled) {
         if (!timesCount || now.kind != FileState.FILE || now.dev != settled.dev) {
             return null;
         }
         int at = entry(path);
-        boolean same = at != 0 && in.getShort(at + 6) != 0 && in.getLong(at + 20) == now.size && in.getLong(at + 28) == now.ino
+        boolean same = at != 0 && (in.getShort(at + 6) & SETTLED) != 0 && in.getLong(at + 20) == now.size && in.getLong(at + 28) == now.ino
                 && in.getLong(at + 36) == now.mtime && in.getLong(at + 44) == now.ctime;
-        return same ? content(at) : null;
+        return same ? entryAt(at, path) : null;
     }
 
     /** Where bytes with this hash are; null if that is not known. */
@@ -245,6 +270,12 @@ final class StatCache {
         return Arrays.equals(bytes, at + FIXED - Sha256.LENGTH, at + FIXED, sha, 0, Sha256.LENGTH);
     }
 
+    private Entry entryAt(int at, byte[] path) {
+        int flags = in.getShort(at + 6);
+        return new Entry(path, content(at), in.getLong(at + 28), in.getLong(at + 36), in.getLong(at + 44), timesCount && (flags & SETTLED) != 0,
+                sameEyes && (flags & BARE) != 0);
+    }
+
     private Content content(int at) {
         return new Content(sources[in.getInt(at + 8)], in.getLong(at + 12), in.getLong(at + 20), Arrays.copyOfRange(bytes, at + FIXED - Sha256.LENGTH, at + FIXED));
     }
@@ -255,16 +286,15 @@ final class StatCache {
         for (int i = 0; i < entries && isEntry(at) && target.size() < MAX_ENTRIES; i++) {
             int length = in.getShort(at + 4) & 0xffff;
             byte[] path = Arrays.copyOfRange(bytes, at + FIXED, at + FIXED + length);
-            Content content = content(at);
-            if (!gone.contains(content.source)) {
-                target.putIfAbsent(ByteBuffer.wrap(path), new Entry(path, content, in.getLong(at + 28), in.getLong(at + 36), in.getLong(at + 44),
-                        timesCount && in.getShort(at + 6) != 0));
+            Entry known = entryAt(at, path);
+            if (!gone.contains(known.content.source.name)) {
+                target.putIfAbsent(ByteBuffer.wrap(path), known);
             }
             at += FIXED + length;
         }
     }
 
-    String[] sources() {
+    Source[] sources() {
         return sources.clone();
     }
 
@@ -284,9 +314,6 @@ final class StatCache {
             before.into(all, gone);
         }
         byte[] bytes = encode(new ArrayList<>(all.values()), settled);
-        if (bytes == null) {
-            return;
-        }
         Files.deleteIfExists(draft);
         try (FileChannel out = FileChannel.open(draft, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
@@ -298,50 +325,54 @@ final class StatCache {
         Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Null if even a few are too large. */
+    /** As many of the first as there is room for. */
     private static byte[] encode(List<Entry> list, Settled settled) {
         Map<String, Integer> sources = new LinkedHashMap<>();
-        int named = 0;
+        List<Source> named = new ArrayList<>();
+        int head = HEAD;
         int count = 0;
         long length = 0;
         int slots = 2;
         for (Entry e : list) {
-            boolean isNew = !sources.containsKey(e.content.source);
-            int more = FIXED + e.path.length + (isNew ? 2 + e.content.source.length() : 0);
+            boolean isNew = !sources.containsKey(e.content.source.name);
+            int more = isNew ? SOURCE + e.content.source.name.length() : 0;
             int wider = count + 1 > slots / 2 ? slots * 2 : slots;
-            if (HEAD + length + more + 8L * wider > MAX_BYTES) {
+            if (head + more + length + FIXED + e.path.length + 8L * wider > MAX_BYTES) {
                 break;
             }
             if (isNew) {
-                sources.put(e.content.source, sources.size());
-                named += 2 + e.content.source.length();
+                sources.put(e.content.source.name, named.size());
+                named.add(e.content.source);
+                head += more;
             }
             slots = wider;
-            length += more;
+            length += FIXED + e.path.length;
             count++;
         }
-        byte[] bytes = new byte[(int) (HEAD + length + 8L * slots)];
+        byte[] bytes = new byte[(int) (head + length + 8L * slots)];
         ByteBuffer out = ByteBuffer.wrap(bytes);
-        out.putInt(MARK).putInt(VERSION).putInt(bytes.length).putInt(sources.size()).putInt(count).putInt(slots);
-        out.putLong(settled.bootHigh).putLong(settled.bootLow).putLong(settled.dev).putLong(FileState.now()).putInt(0);
-        for (String name : sources.keySet()) {
-            out.putShort((short) name.length()).put(name.getBytes(StandardCharsets.US_ASCII));
+        out.putInt(MARK).putInt(VERSION).putInt(bytes.length).putInt(named.size()).putInt(count).putInt(slots);
+        out.putLong(settled.bootHigh).putLong(settled.bootLow).putLong(settled.dev).putLong(settled.capabilities).putLong(FileState.now()).putInt(0);
+        for (int i = 0; i < named.size(); i++) {
+            Source source = named.get(i);
+            out.putLong(source.ino).putLong(source.size).putLong(source.mtime);
+            out.putShort((short) source.name.length()).put(source.name.getBytes(StandardCharsets.US_ASCII));
         }
-        int byPath = HEAD + named;
-        out.putInt(HEAD - 4, headCheck(bytes, byPath));
-        StatCache tables = new StatCache(bytes, new String[0], count, slots, byPath, false);
-        out.position(byPath + 8 * slots);
+        out.putInt(HEAD - 4, headCheck(bytes, head));
+        StatCache tables = new StatCache(bytes, new Source[0], count, slots, head, false, false);
+        out.position(head + 8 * slots);
         for (int i = 0; i < count; i++) {
             Entry e = list.get(i);
             int at = out.position();
-            out.putInt(0).putShort((short) e.path.length).putShort((short) (e.settled ? 1 : 0)).putInt(sources.get(e.content.source));
+            out.putInt(0).putShort((short) e.path.length).putShort((short) ((e.settled ? SETTLED : 0) | (e.bare ? BARE : 0)));
+            out.putInt(sources.get(e.content.source.name));
             out.putLong(e.content.offset).putLong(e.content.size).putLong(e.ino).putLong(e.mtime).putLong(e.ctime).put(e.content.sha).put(e.path);
             out.putInt(at, check(bytes, at, FIXED + e.path.length));
             int slot = tables.slot(e.path);
-            while (out.getInt(byPath + 4 * slot) != 0) {
+            while (out.getInt(head + 4 * slot) != 0) {
                 slot = slot + 1 & slots - 1;
             }
-            out.putInt(byPath + 4 * slot, at);
+            out.putInt(head + 4 * slot, at);
             tables.putSha(e.content, at);
         }
         return bytes;
