@@ -1374,9 +1374,19 @@ public final class Backups implements Closeable {
         Path path = files.path(e.name.bytes);
         if (now.size > SMALL) {
             byte[] sha = new byte[Sha256.LENGTH];
-            long at;
+            Unchanged file = new Unchanged(e.name, now, path);
+            long at = -1;
+            if (sources.isCloned(now)) {
+                pack();
+                at = sources.clone(path, now.size, file, sha);
+            }
+            if (at >= 0) {
+                hasRead(now.size);
+                record(e, role, now.withSha(sha), at);
+                return;
+            }
             try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
-                at = pack().appendContent(IMAGE, imageHead(e.name, role, now, -1), new Checked(in, e.name, now, path), now.size, sha);
+                at = pack().appendContent(IMAGE, imageHead(e.name, role, now, -1), new Checked(in, file), now.size, sha);
             }
             hasRead(now.size);
             publish(e, role, now.withSha(sha), at);
@@ -1450,25 +1460,39 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** At its end, makes sure that the file is the one that was looked at: before the record that holds it is complete. */
-    private final class Checked extends InputStream {
-        private final InputStream in;
+    /** A file that was looked at, and is to be the same still when all of it has been copied. */
+    private final class Unchanged implements Sources.Stability {
         private final Name name;
         private final FileState before;
         private final Path path;
 
-        Checked(InputStream in, Name name, FileState before, Path path) {
-            this.in = in;
+        Unchanged(Name name, FileState before, Path path) {
             this.name = name;
             this.before = before;
             this.path = path;
         }
 
         @Override
+        public void check() throws IOException {
+            stable(name, before, path);
+        }
+    }
+
+    /** At its end, makes sure that the file is the one that was looked at: before the record that holds it is complete. */
+    private static final class Checked extends InputStream {
+        private final InputStream in;
+        private final Unchanged file;
+
+        Checked(InputStream in, Unchanged file) {
+            this.in = in;
+            this.file = file;
+        }
+
+        @Override
         public int read() throws IOException {
             int b = in.read();
             if (b < 0) {
-                stable(name, before, path);
+                file.check();
             }
             return b;
         }

@@ -4,6 +4,8 @@ import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -11,6 +13,8 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -45,6 +49,11 @@ final class Sources {
 
     private static final int SHIFT = 48;
     private static final int MAX = (1 << Long.SIZE - 1 - SHIFT) - 1;
+    /** Files from this size on are cloned where that is possible. */
+    private static final long MIN_CLONE = 1 << 20;
+    /** The first JDK whose {@link FileChannel#transferTo} leaves a copy to the kernel. */
+    private static final int CLONES_FROM = 20;
+    private static final int CHUNK = 1 << 18;
     /** So many other sessions are asked for a file whose own session is gone. */
     private static final int MAX_HOLDERS = 1000;
 
@@ -74,6 +83,11 @@ final class Sources {
     /** Names that cannot be had. */
     private final Set<String> refused = new HashSet<>();
     private boolean directorySafe;
+    private boolean blobsSafe;
+    /** Number of the last clone. */
+    private int clones;
+    /** st_dev of the files that can be cloned; 0 for none, -1 before it is asked for. */
+    private long cloneableDev = -1;
     private boolean closed;
 
     Sources(Backups backups, Path directory) {
@@ -285,6 +299,119 @@ final class Sources {
             throw new IOException(file + " is not klock's");
         }
         return Pack.openToRead(file);
+    }
+
+    /**
+     * Whether a file of {@code size} bytes is cloned: it is large, and on the same file system as klock's home, which shares what is copied in
+     * the kernel. The JDK asks for that from 20 on.
+     */
+    boolean isCloned(FileState file) {
+        if (file.size < MIN_CLONE || Runtime.version().feature() < CLONES_FROM) {
+            return false;
+        }
+        synchronized (this) {
+            if (cloneableDev < 0) {
+                cloneableDev = 0;
+                try {
+                    String type = FileSystemType.of(directory);
+                    long[] status = files.status(files.name(directory));
+                    cloneableDev = status != null && (type.equals("btrfs") || type.equals("xfs")) ? status[HostFiles.DEV] : 0;
+                } catch (IOException | RuntimeException unknown) {
+                    return false;
+                }
+            }
+            return cloneableDev != 0 && file.dev == cloneableDev;
+        }
+    }
+
+    /**
+     * Clones a large file: what is in it is shared, not copied, and becomes safe with the clone's own fsync, before the pack says so. The hash
+     * is the clone's, which nobody changes any more.
+     *
+     * @param source is asked, when it is cloned, whether it was all the while as it was looked at
+     * @param sha receives the hash
+     * @return the position of the content; -1 if it cannot be cloned, and has to be copied
+     * @throws Pack.Unstable if it changed meanwhile
+     */
+    long clone(Path file, long size, Stability source, byte[] sha) throws IOException {
+        Path clone = null;
+        boolean interrupted = Thread.interrupted();
+        boolean kept = false;
+        try {
+            synchronized (this) {
+                if (list.size() > MAX || closed) {
+                    return -1;
+                }
+                if (!blobsSafe) {
+                    Store.makeDirectory(directory.resolve(BLOB));
+                    Pack.syncDirectory(directory);
+                    blobsSafe = true;
+                }
+                do {
+                    clone = directory.resolve(BLOB).resolve(Integer.toString(++clones));
+                } while (Files.exists(clone, LinkOption.NOFOLLOW_LINKS));
+            }
+            share(file, size, clone, source, sha);
+            Pack.syncDirectory(clone.getParent());
+            synchronized (this) {
+                String number = clone.getFileName().toString();
+                int index = announce(BLOB.concat("/").concat(number), own().concat("~").concat(number));
+                kept = true;
+                return at(index, 0);
+            }
+        } catch (Pack.Unstable changed) {
+            throw changed;
+        } catch (ClosedChannelException byAnInterrupt) {
+            interrupted |= Thread.interrupted();
+            return -1;
+        } catch (IOException | RuntimeException cannot) {
+            return -1;
+        } finally {
+            if (clone != null && !kept) {
+                Files.deleteIfExists(clone);
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Told after a file was copied. */
+    interface Stability {
+        /** @throws Pack.Unstable if it is not as it was */
+        void check() throws IOException;
+    }
+
+    private static void share(Path file, long size, Path clone, Stability source, byte[] sha) throws IOException {
+        try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+                FileChannel out = FileChannel.open(clone, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+            for (long done = 0; done < size; ) {
+                long n = in.transferTo(done, size - done, out);
+                if (n <= 0) {
+                    throw new Pack.Unstable("it became shorter");
+                }
+                done += n;
+            }
+            source.check();
+            MessageDigest digest = Sha256.digest();
+            ByteBuffer chunk = ByteBuffer.allocate(CHUNK);
+            for (long at = 0; at < size; ) {
+                chunk.clear().limit((int) Math.min(chunk.capacity(), size - at));
+                int n = out.read(chunk, at);
+                if (n <= 0) {
+                    throw new IOException("the clone is shorter than the file");
+                }
+                digest.update(chunk.array(), 0, n);
+                at += n;
+            }
+            System.arraycopy(digest.digest(), 0, sha, 0, Sha256.LENGTH);
+            ByteBuffer end = ByteBuffer.wrap(sha);
+            for (long at = size; end.hasRemaining(); ) {
+                at += out.write(end, at);
+            }
+            out.force(true);
+        }
     }
 
     /** Takes up a file and writes down that it is used. */
