@@ -1375,6 +1375,9 @@ public final class Backups implements Closeable {
         if (now.size > SMALL) {
             byte[] sha = new byte[Sha256.LENGTH];
             Unchanged file = new Unchanged(e.name, now, path);
+            if (isTouchedOnly(e, role, now, file)) {
+                return;
+            }
             long at = -1;
             if (sources.isCloned(now)) {
                 pack();
@@ -1433,6 +1436,23 @@ public final class Backups implements Closeable {
         long at = pack().append(IMAGE, imageHead(e.name, role, now, -1), data, data.length, later);
         contents.putIfAbsent(key, at);
         publish(e, role, now.withSha(sha), at);
+    }
+
+    /** Refers to the image of an earlier session, if a large file that has got other times since then holds the same. Holds e. */
+    private boolean isTouchedOnly(Entry e, int role, FileState now, Unchanged file) throws IOException {
+        StatCache known = earlier();
+        if (known == null || known.sizeOf(e.name.bytes) != now.size) {
+            return false;
+        }
+        byte[] sha = Sha256.of(file.path);
+        file.check();
+        long at = earlier(sha, now.size);
+        if (at < 0) {
+            return false;
+        }
+        hasRead(now.size);
+        record(e, role, now.withSha(sha), at);
+        return true;
     }
 
     private void hasRead(long bytes) {

@@ -350,6 +350,10 @@ final class Sources {
                 do {
                     clone = directory.resolve(BLOB).resolve(Integer.toString(++clones));
                 } while (Files.exists(clone, LinkOption.NOFOLLOW_LINKS));
+                if (!isName(own().concat("~").concat(Integer.toString(clones)))) {
+                    clone = null;
+                    return -1;
+                }
             }
             share(file, size, clone, source, sha);
             Pack.syncDirectory(clone.getParent());

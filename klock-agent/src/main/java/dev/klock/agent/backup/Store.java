@@ -201,7 +201,27 @@ public final class Store {
                 removed.add(s.withBytes(alone));
             }
         }
+        if (!removed.isEmpty()) {
+            forget(sessions(home), files);
+        }
         return removed;
+    }
+
+    /** What is known of files whose images are gone is not kept longer than they were. */
+    private static void forget(Path sessions, HostFiles files) throws IOException {
+        Path known = sessions.resolve(StatCache.FILE);
+        long[] status = files.status(files.name(sessions));
+        if (status == null || !Pack.exists(known)) {
+            return;
+        }
+        Settled settled = Settled.at(sessions.toRealPath(), status[HostFiles.DEV]);
+        StatCache before = StatCache.read(known, status[HostFiles.UID], settled);
+        Set<String> gone = Sources.gone(sessions, before);
+        if (before == null || gone.size() == before.sources().length) {
+            Files.deleteIfExists(known);
+        } else if (!gone.isEmpty()) {
+            StatCache.write(known, sessions.resolve(".known-draft"), new ArrayList<>(), before, gone, settled);
+        }
     }
 
     private static boolean remove(Path home, String sessionId) throws IOException {
@@ -225,7 +245,7 @@ public final class Store {
         Files.walkFileTree(tree, new SimpleFileVisitor<Path>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes a) throws IOException {
-                Files.delete(file);
+                Files.deleteIfExists(file);
                 return FileVisitResult.CONTINUE;
             }
 
