@@ -342,6 +342,7 @@ public final class Backups implements Closeable {
             append(SCOPE, named(scope, 0));
             this.scopes.add(scope.clone());
         }
+        Seen each = new Seen(exactPaths.size() >= WORTH_FILES);
         for (byte[] path : exactPaths) {
             Name name = Name.of(path);
             if (name == null) {
@@ -350,7 +351,8 @@ public final class Backups implements Closeable {
             Entry e = known.entry(name);
             synchronized (e) {
                 if (e.role == Entry.NONE || e.role == Entry.PREFLIGHT) {
-                    take(e, Entry.PREFLIGHT, look(name));
+                    each.state = look(name);
+                    take(e, Entry.PREFLIGHT, each);
                 }
             }
         }
@@ -555,6 +557,7 @@ public final class Backups implements Closeable {
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
         boolean atWork = openTree(root);
+        Seen each = new Seen(count >= WORTH_FILES || bytes >= WORTH_BYTES);
         for (int i = 0; i < names.size(); i++) {
             Name n = names.get(i);
             Entry e = known.entry(n);
@@ -568,7 +571,8 @@ public final class Backups implements Closeable {
                     // a child that is at work here has made it since it was looked at
                     record(e, Entry.TOUCHED, FileState.absent(), -1);
                 } else {
-                    touch(e, seen.get(i));
+                    each.state = seen.get(i);
+                    touch(e, each, System.nanoTime());
                 }
                 if (n == root) {
                     e.overlapped = true;
@@ -1111,18 +1115,14 @@ public final class Backups implements Closeable {
 
     /** Makes {@code e} TOUCHED and its change open. Holds e. */
     private void touch(Entry e) throws IOException {
-        touch(e, null);
-    }
-
-    private void touch(Entry e, FileState seen) throws IOException {
-        touch(e, seen, System.nanoTime());
+        touch(e, null, System.nanoTime());
     }
 
     /**
-     * @param seen as for {@link #take(Entry, int, FileState)}
+     * @param seen as for {@link #take(Entry, int, Seen)}
      * @param nowNs a {@link System#nanoTime()} of a moment ago
      */
-    private void touch(Entry e, FileState seen, long nowNs) throws IOException {
+    private void touch(Entry e, Seen seen, long nowNs) throws IOException {
         running();
         if (e.role == Entry.TOUCHED) {
             if (e.unseen && nowNs - e.leftNs >= 0 && nowNs - e.leftNs < BUSY_NS) {
@@ -1228,16 +1228,16 @@ public final class Backups implements Closeable {
      * @param seen what a caller who takes many has just seen there, and who syncs the pack before anything else, so that small records may
      *             wait for each other; null to look, and to write at once
      */
-    private void take(Entry e, int role, FileState seen) throws IOException {
+    private void take(Entry e, int role, Seen seen) throws IOException {
         boolean later = seen != null;
         e.fresh = true;
         if (role == Entry.TOUCHED) {
             above(e.name);
         }
         for (int attempt = 1; ; attempt++) {
-            FileState now = later && attempt == 1 ? seen : look(e.name);
+            FileState now = later && attempt == 1 ? seen.state : look(e.name);
             FileState moved = null;
-            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && (known.movedHere(e.name, now) || known.movedAlong(e.name, now))) {
+            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && (movedHere(e.name, now, seen) || known.movedAlong(e.name, now))) {
                 e.moved = true;
                 moved = now;
                 now = FileState.absent();
@@ -1259,10 +1259,11 @@ public final class Backups implements Closeable {
                 return;
             }
             try {
-                if ((later || now.size > SMALL) && isUnchanged(e, role, now, later)) {
+                boolean isMuch = later && seen.many || now.size > SMALL;
+                if (isMuch && isUnchanged(e, role, now, later)) {
                     return;
                 }
-                if (now.size > SMALL || !small(e, role, now, later)) {
+                if (now.size > SMALL || !small(e, role, now, later, isMuch)) {
                     content(e, role, now.withAttributes(files.attributes(e.name.bytes)));
                 }
                 return;
@@ -1279,8 +1280,8 @@ public final class Backups implements Closeable {
     }
 
     /**
-     * Refers to the image of an earlier session, if the file is as it was then: it is not read. Holds e. Small files that are touched one by
-     * one are imaged sooner than another session's pack is given a name.
+     * Refers to the image of an earlier session, if the file is as it was then: it is not read. Holds e. Not asked for a few small files,
+     * which are imaged sooner than another session's pack is given a name.
      */
     private boolean isUnchanged(Entry e, int role, FileState now, boolean later) throws IOException {
         StatCache known = earlier();
@@ -1340,8 +1341,12 @@ public final class Backups implements Closeable {
         return settled;
     }
 
+    private boolean movedHere(Name name, FileState now, Seen seen) throws IOException {
+        return seen == null ? known.movedHere(name, now) : seen.isBelowMoved(name) && known.knownElsewhere(name, now) != null;
+    }
+
     /** By one descriptor: half of the system calls. False if none can be had; then another way tells why. */
-    private boolean small(Entry e, int role, FileState seen, boolean later) throws IOException {
+    private boolean small(Entry e, int role, FileState seen, boolean later, boolean isMuch) throws IOException {
         int fd = files.open(e.name.bytes);
         if (fd < 0) {
             return false;
@@ -1357,10 +1362,37 @@ public final class Backups implements Closeable {
                 throw new Pack.Unstable(got < size ? "it became shorter" : "it became longer");
             }
             requireSame(seen, files.status(fd));
-            keep(e, role, now, data, size, later);
+            keep(e, role, now, data, size, later, isMuch);
             return true;
         } finally {
             files.close(fd);
+        }
+    }
+
+    /** What was seen of one path after the other, by a thread that images many; those of a directory come in a row. */
+    private final class Seen {
+        /** Whether it is so much that it is worth to look at what earlier sessions have. */
+        final boolean many;
+        FileState state;
+        private Name directory;
+        private boolean moved;
+
+        Seen(boolean many) {
+            this.many = many;
+        }
+
+        /** {@link Identities#isBelowMoved}, asked once for all of a directory. */
+        boolean isBelowMoved(Name name) throws IOException {
+            Name parent = name.parent();
+            if (parent == null) {
+                return false;
+            }
+            if (!parent.equals(directory)) {
+                directory = null;
+                moved = known.isBelowMoved(name);
+                directory = parent;
+            }
+            return moved;
         }
     }
 
@@ -1411,11 +1443,15 @@ public final class Backups implements Closeable {
             }
         }
         stable(e.name, now, path);
-        keep(e, role, now, data, size, false);
+        keep(e, role, now, data, size, false, false);
     }
 
-    /** Appends what a small file holds, once for all that hold the same. {@code data} has room for the hash behind the content. */
-    private void keep(Entry e, int role, FileState now, byte[] data, int size, boolean later) throws IOException {
+    /**
+     * Appends what a small file holds, once for all that hold the same. {@code data} has room for the hash behind the content.
+     *
+     * @param isMuch whether to look at what earlier sessions have
+     */
+    private void keep(Entry e, int role, FileState now, byte[] data, int size, boolean later, boolean isMuch) throws IOException {
         hasRead(size);
         MessageDigest digest = Sha256.digest();
         digest.update(data, 0, size);
@@ -1426,7 +1462,7 @@ public final class Backups implements Closeable {
             record(e, role, now.withSha(sha), same, later);
             return;
         }
-        long earlierAt = later ? earlier(sha, size) : -1;
+        long earlierAt = isMuch ? earlier(sha, size) : -1;
         if (earlierAt >= 0) {
             contents.putIfAbsent(key, earlierAt);
             record(e, role, now.withSha(sha), earlierAt, later);

@@ -271,6 +271,81 @@ class EarlierSessionsTest {
         assertThat(Store.sessions(home, files)).isEmpty();
     }
 
+    @Test
+    void prune_forgetsWhatIsKnownOfFilesWhoseImagesAreGone() throws IOException {
+        session("one", true);
+        Path other = Files.createDirectory(temp.resolve("other"));
+        for (int i = 0; i < FILES; i++) {
+            Files.writeString(other.resolve("secret-name-" + i), "other " + i);
+        }
+        try (Backups b = open("two")) {
+            imageTree(b, other);
+            b.done();
+        }
+        assertThat(Files.readString(cache(), StandardCharsets.ISO_8859_1)).contains("secret-name-7", root.resolve("7").toString());
+        // the first is kept by a third
+        session("three", true);
+        assertThat(session("three").resolve("from/one")).exists();
+        Files.move(session("three"), temp.resolve("three"));
+        Files.createDirectories(home.resolve("backups"));
+
+        Store.prune(home, 0, 0, files);
+        assertThat(cache()).doesNotExist();
+
+        Files.move(temp.resolve("three"), session("three"));
+        RollbackReport report = spoilAndUndo("four", tree());
+        assertThat(report.complete()).isTrue();
+    }
+
+    @Test
+    void prune_keepsWhatIsKnownOfFilesWhoseImagesOthersRefersTo() throws IOException {
+        session("one", true);
+        Path other = Files.createDirectory(temp.resolve("other"));
+        for (int i = 0; i < FILES; i++) {
+            Files.writeString(other.resolve("secret-name-" + i), "other " + i);
+        }
+        try (Backups b = open("two")) {
+            imageTree(b, other);
+            b.done();
+        }
+        try (Backups live = open("three")) {
+            imageTree(live, root);
+            assertThat(Store.prune(home, Long.MAX_VALUE, 0, files)).extracting(Store.Session::id).containsExactlyInAnyOrder("one", "two");
+            String known = Files.readString(cache(), StandardCharsets.ISO_8859_1);
+            assertThat(known).contains(root.resolve("7").toString()).doesNotContain("secret-name");
+            live.left(Work.name(root));
+            live.done();
+        }
+        files.reads = 0;
+        spoilAndUndo("four", tree());
+        assertThat(Files.size(pack("four"))).isLessThan(100_000);
+    }
+
+    @Test
+    void largeFile_thatGotAnotherTimeOnly_isReadButNotKeptAgain() throws IOException {
+        session("one", true);
+        Files.setLastModifiedTime(root.resolve("large"), FileTime.fromMillis(1_000_000_000_000L));
+        spoilAndUndo("two", tree());
+        assertThat(Files.size(pack("two"))).isLessThan(100_000);
+        write("large", new byte[2 << 20]);
+        spoilAndUndo("three", tree());
+    }
+
+    @Test
+    void aFewSmallFiles_areKeptAnew_alsoBelowADirectoryThatIsRenamed() throws IOException {
+        Path few = Files.createDirectory(root.resolve("few"));
+        for (int i = 0; i < 5; i++) {
+            Files.copy(root.resolve(String.valueOf(i)), few.resolve("copy" + i));
+        }
+        session("one", true);
+        try (Backups b = open("two")) {
+            new Work(b).rename(few, root.resolve("renamed"));
+            assertThat(b.rollback().complete()).isTrue();
+        }
+        assertThat(session("two").resolve("from")).doesNotExist();
+        assertThat(few.resolve("copy3")).hasSameBinaryContentAs(root.resolve("3"));
+    }
+
     // --- what is read again
 
     /** Images the tree again: how many files were read, and that a rollback brings back what is there now. */
