@@ -963,7 +963,8 @@ public final class Backups implements Closeable {
                 }
             }
             StatCache.write(file, directory.resolve(StatCache.FILE), fresh, before, Sources.gone(file.getParent(), before), times);
-        } catch (IOException unwritten) {
+        } catch (IOException | RuntimeException | OutOfMemoryError unwritten) {
+            // the session has ended well all the same
             return;
         }
     }

@@ -42,6 +42,8 @@ final class StatCache {
     static final int MAX_ENTRIES = 100_000;
     static final int MAX_BYTES = 24 << 20;
 
+    /** It is not read where it would take more of the heap. */
+    private static final int SHARE_OF_ROOM = 8;
     private static final int MARK = 0x4B4C4B4E;
     private static final int VERSION = 1;
     private static final int HEAD = 68;
@@ -134,7 +136,8 @@ final class StatCache {
         byte[] bytes;
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
             long size = channel.size();
-            if (size < HEAD || size > MAX_BYTES || (Integer) Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS) != owner) {
+            if (size < HEAD || size > MAX_BYTES || (Integer) Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS) != owner
+                    || size > room() / SHARE_OF_ROOM) {
                 return null;
             }
             bytes = new byte[(int) size];
@@ -148,6 +151,12 @@ final class StatCache {
             return null;
         }
         return of(bytes, settled);
+    }
+
+    /** Bytes of the heap that are free or may still be had. */
+    private static long room() {
+        Runtime jvm = Runtime.getRuntime();
+        return jvm.maxMemory() - jvm.totalMemory() + jvm.freeMemory();
     }
 
     static StatCache of(byte[] bytes, Settled settled) {
