@@ -65,8 +65,8 @@ final class Sources {
         final String name;
         /** Null until it is read. */
         Pack pack;
-        /** It is as it was when the session that has told of it ended. */
-        boolean untouched;
+        /** What it was when it was given its name here; null for what a record names. */
+        StatCache.Source linked;
 
         Source(String file, String name) {
             this.file = file;
@@ -123,11 +123,15 @@ final class Sources {
         }
         synchronized (this) {
             String name = source == 0 ? own() : list.get((int) (long) source).name;
-            long[] now = files.status(files.name(file(contentAt)));
-            StatCache.Source one = now == null ? null : new StatCache.Source(name, now[HostFiles.INO], now[HostFiles.SIZE], now[HostFiles.MTIME]);
+            StatCache.Source one = look(name, file(contentAt));
             told.put(source, one);
             return one;
         }
+    }
+
+    private StatCache.Source look(String name, Path file) throws IOException {
+        long[] now = files.status(files.name(file));
+        return now == null ? null : new StatCache.Source(name, now[HostFiles.INO], now[HostFiles.SIZE], now[HostFiles.MTIME]);
     }
 
     /** Whether a session with images of its own may have this file: no name leads out of the home's directory. */
@@ -174,14 +178,14 @@ final class Sources {
         }
     }
 
-    /** Whether the bytes are there. They are looked at if anything has been done to the file since it was told of. */
+    /** Whether the bytes are there. They are looked at if anything has been done to the file since it was told of, or it is another one. */
     private boolean holds(int source, StatCache.Content content) throws IOException {
         Pack pack = pack(source);
         if (content.offset < 0 || content.size < 0 || content.offset >>> SHIFT != 0
                 || content.size > pack.end() - content.offset - Sha256.LENGTH) {
             return false;
         }
-        if (list.get(source).untouched) {
+        if (content.source.isSame(list.get(source).linked)) {
             return true;
         }
         MessageDigest digest = Sha256.digest();
@@ -208,10 +212,9 @@ final class Sources {
         try {
             pack = openOwn(link);
             Pack.syncDirectory(from);
+            StatCache.Source linked = look(name, link);
             int source = announce(FROM.concat("/").concat(name), name);
-            long[] now = files.status(files.name(link));
-            list.get(source).untouched = now != null && now[HostFiles.INO] == told.ino && now[HostFiles.SIZE] == told.size
-                    && now[HostFiles.MTIME] == told.mtime;
+            list.get(source).linked = linked;
             list.get(source).pack = pack;
             return source;
         } catch (IOException | RuntimeException unusable) {

@@ -54,20 +54,28 @@ final class StatCache {
     /** So far a table, at most half of which is full, is searched from where something should be. */
     private static final int MAX_STEPS = 128;
 
-    /** A file that holds contents, as it was when the cache was written. */
+    /** A file that holds contents, as it was when it was told of. */
     static final class Source {
         /** A session's or a blob's. */
         final String name;
         final long ino;
         final long size;
         final long mtime;
+        private final String key;
 
         Source(String name, long ino, long size, long mtime) {
             this.name = name;
             this.ino = ino;
             this.size = size;
             this.mtime = mtime;
+            this.key = new StringBuilder(name).append('/').append(ino).append('/').append(size).append('/').append(mtime).toString();
         }
+
+        /** Whether nothing has been done to it, as far as its time tells. A name may be another session's by now. */
+        boolean isSame(Source o) {
+            return o != null && key.equals(o.key);
+        }
+
     }
 
     /** Where the bytes of a file are. */
@@ -343,14 +351,14 @@ final class StatCache {
         long length = 0;
         int slots = 2;
         for (Entry e : list) {
-            boolean isNew = !sources.containsKey(e.content.source.name);
+            boolean isNew = !sources.containsKey(e.content.source.key);
             int more = isNew ? SOURCE + e.content.source.name.length() : 0;
             int wider = count + 1 > slots / 2 ? slots * 2 : slots;
             if (head + more + length + FIXED + e.path.length + 8L * wider > MAX_BYTES) {
                 break;
             }
             if (isNew) {
-                sources.put(e.content.source.name, named.size());
+                sources.put(e.content.source.key, named.size());
                 named.add(e.content.source);
                 head += more;
             }
@@ -374,7 +382,7 @@ final class StatCache {
             Entry e = list.get(i);
             int at = out.position();
             out.putInt(0).putShort((short) e.path.length).putShort((short) ((e.settled ? SETTLED : 0) | (e.bare ? BARE : 0)));
-            out.putInt(sources.get(e.content.source.name));
+            out.putInt(sources.get(e.content.source.key));
             out.putLong(e.content.offset).putLong(e.content.size).putLong(e.ino).putLong(e.mtime).putLong(e.ctime).put(e.content.sha).put(e.path);
             out.putInt(at, check(bytes, at, FIXED + e.path.length));
             int slot = tables.slot(e.path);

@@ -322,6 +322,33 @@ class EarlierSessionsTest {
     }
 
     @Test
+    void session_ofTheNameOfOneThatWasPruned_isNotTakenForIt() throws IOException {
+        session("one", true);
+        try (Backups b = open("keeps")) {
+            imageTree(b, root);
+            assertThat(Store.prune(home, Long.MAX_VALUE, 0, files)).hasSize(1);
+            b.left(Work.name(root));
+            b.done();
+        }
+        Path other = Files.createDirectory(temp.resolve("other"));
+        for (int i = 0; i < FILES; i++) {
+            Files.write(other.resolve(String.valueOf(i)), random(new Random(i), 3000));
+        }
+        write("another large one", random(new Random(9), 3 << 20));
+        rest();
+        try (Backups b = open("one")) {
+            imageTree(b, other);
+            b.done();
+        }
+        Map<String, String> before = tree();
+        spoilAndUndo("two", before);
+        // while the first one's pack is still there under its other name
+        Files.delete(session("two").resolve("pack"));
+        RandomWorkTest.wipe(session("one"));
+        spoilAndUndo("three", before);
+    }
+
+    @Test
     void largeFile_thatGotAnotherTimeOnly_isReadButNotKeptAgain() throws IOException {
         session("one", true);
         Files.setLastModifiedTime(root.resolve("large"), FileTime.fromMillis(1_000_000_000_000L));
