@@ -98,7 +98,10 @@ public final class Backups implements Closeable {
     static final int HOME = 17;
     static final int DAMAGE = 18;
     static final int OPEN = 19;
-    static final int FORMAT = 2;
+    static final int SOURCE = 20;
+    /** From 3 on an image may be in another file than the session's own pack. */
+    static final int FORMAT = 3;
+    private static final int OLDEST_FORMAT = 2;
 
     /** Content up to this size is read before the pack is locked. */
     private static final int SMALL = 1 << 18;
@@ -119,12 +122,17 @@ public final class Backups implements Closeable {
      * rest its times tell whether others have changed it since, and what a rollback displaces there is kept.
      */
     private static final long BUSY_NS = 1_000_000L;
+    /** What so many files, or bytes, held that were read is noted for later sessions; for fewer the file is not written again. */
+    private static final int WORTH_FILES = 64;
+    private static final long WORTH_BYTES = 1L << 20;
     /** A power of two. */
     private static final int RECENT = 256;
     /** Changes and looks in turn, each of which must get a time of its own, before a file system's times are taken to be exact. */
     private static final int TIME_PROBES = 12;
     /** How often a file that changes while it is read is tried. */
     private static final int READ_ATTEMPTS = 3;
+
+    private static final byte[][] NO_ATTRIBUTES = {};
 
     final HostFiles files;
     final Path directory;
@@ -138,6 +146,7 @@ public final class Backups implements Closeable {
     /** By the identity of the array, which a caller keeps for a path: most changes are of what was changed just before. */
     private final Recent[] recent = new Recent[RECENT];
     final Identities known;
+    final Sources sources;
     private final ChildWork children;
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
@@ -147,6 +156,14 @@ public final class Backups implements Closeable {
     /** st_dev of the file system whose times are known to be exact; 0 for none. */
     private final long exactDev;
     private volatile Pack pack;
+    /** What earlier sessions have imaged, null where nothing is known; read when {@link #earlierRead}. Both guarded by {@link #sources}. */
+    private StatCache earlier;
+    private boolean earlierRead;
+    /** Null before it is asked for; guarded by {@link #sources}. */
+    private Settled settled;
+    /** Files, and bytes, whose content was read for an image: what a later session need not read again. Guarded by {@link #sources}. */
+    private int readFiles;
+    private long readBytes;
     volatile State state = State.OPEN;
     volatile boolean restoredAfterCrash = true;
     volatile long startedMs;
@@ -170,6 +187,7 @@ public final class Backups implements Closeable {
         this.readOnly = readOnly;
         this.held = held;
         this.children = new ChildWork(this);
+        this.sources = new Sources(this, directory);
         this.exactDev = probeTimes();
         for (int fd = 0; fd <= 2 && !readOnly; fd++) {
             long[] s = files.status(fd);
@@ -196,9 +214,16 @@ public final class Backups implements Closeable {
      * @throws IOException if another process (or this one) has the session open, or the directory cannot be used
      */
     public static Backups open(Path home, String sessionId, HostFiles files) throws IOException {
+        return open(home, sessionId, files, null);
+    }
+
+    /** @param settled when times prove content; null to ask the kernel, once that is needed */
+    static Backups open(Path home, String sessionId, HostFiles files, Settled settled) throws IOException {
         Path directory = Store.sessions(home).resolve(Store.fileName(sessionId));
         Store.makeDirectory(directory);
-        return hold(home, sessionId, directory, files);
+        Backups b = hold(home, sessionId, directory, files);
+        b.settled = settled;
+        return b;
     }
 
     /**
@@ -247,7 +272,7 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** What a list of sessions says of this one. */
+    /** What a list of sessions says of this one, but for its bytes. */
     Store.Session summary(boolean live) throws IOException {
         int touched = 0;
         int notBack = begun ? 0 : -1;
@@ -256,13 +281,17 @@ public final class Backups implements Closeable {
             notBack += e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
                     || e.outcome.outcome() == RollbackReport.Outcome.FAILED) ? 1 : 0;
         }
-        return new Store.Session(sessionId, state, live, touched, Store.bytes(directory), startedMs, notBack,
+        return new Store.Session(sessionId, state, live, touched, 0, startedMs, notBack,
                 isElsewhere() ? Name.show(recordedHome) : null, damage);
     }
 
     /** Whether the home was copied or moved since the session began: the names in the pack are of another place. */
     private boolean isElsewhere() {
         return recordedHome != null && !Arrays.equals(recordedHome, home.bytes);
+    }
+
+    static boolean isReadable(int format) {
+        return format >= OLDEST_FORMAT && format <= FORMAT;
     }
 
     /** Whether this is klock's own directory, in which no file is anybody's. */
@@ -313,6 +342,7 @@ public final class Backups implements Closeable {
             append(SCOPE, named(scope, 0));
             this.scopes.add(scope.clone());
         }
+        Seen each = new Seen(exactPaths.size() >= WORTH_FILES);
         for (byte[] path : exactPaths) {
             Name name = Name.of(path);
             if (name == null) {
@@ -321,7 +351,8 @@ public final class Backups implements Closeable {
             Entry e = known.entry(name);
             synchronized (e) {
                 if (e.role == Entry.NONE || e.role == Entry.PREFLIGHT) {
-                    take(e, Entry.PREFLIGHT, look(name));
+                    each.state = look(name);
+                    take(e, Entry.PREFLIGHT, each);
                 }
             }
         }
@@ -526,6 +557,7 @@ public final class Backups implements Closeable {
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
         boolean atWork = openTree(root);
+        Seen each = new Seen(count >= WORTH_FILES || bytes >= WORTH_BYTES);
         for (int i = 0; i < names.size(); i++) {
             Name n = names.get(i);
             Entry e = known.entry(n);
@@ -539,7 +571,8 @@ public final class Backups implements Closeable {
                     // a child that is at work here has made it since it was looked at
                     record(e, Entry.TOUCHED, FileState.absent(), -1);
                 } else {
-                    touch(e, seen.get(i));
+                    each.state = seen.get(i);
+                    touch(e, each, System.nanoTime());
                 }
                 if (n == root) {
                     e.overlapped = true;
@@ -547,6 +580,10 @@ public final class Backups implements Closeable {
                     e.withTree = true;
                 }
             }
+        }
+        synchronized (sources) {
+            earlier = null;
+            earlierRead = false;
         }
         // behind the notes of what each was, which it makes things of the past
         append(TREE, named(root.bytes, 0));
@@ -894,6 +931,42 @@ public final class Backups implements Closeable {
         pack().sync(append(END, new byte[] {(byte) as.ordinal()}));
         state = as;
         Store.unmarkOpen(directory);
+        tellLater();
+    }
+
+    /** Notes what this session has imaged for those that come after it, if that is worth it. What cannot be written is only imaged again. */
+    private void tellLater() {
+        try {
+            Settled times;
+            StatCache before;
+            Path file = directory.resolveSibling(StatCache.FILE);
+            synchronized (sources) {
+                earlier = null;
+                if (recovered || readFiles < WORTH_FILES && readBytes < WORTH_BYTES) {
+                    return;
+                }
+                times = settled();
+                // another session may have ended since
+                before = Pack.exists(file) ? StatCache.read(file, owner(), times) : null;
+            }
+            List<StatCache.Entry> fresh = new ArrayList<>();
+            Map<Long, StatCache.Source> told = new HashMap<>();
+            for (Entry e : known.all()) {
+                synchronized (e) {
+                    FileState image = e.image;
+                    boolean whole = e.role != Entry.NONE && image.kind == FileState.FILE && e.contentAt >= 0 && image.sha != null;
+                    StatCache.Source source = whole ? sources.told(e.contentAt, told) : null;
+                    if (source != null) {
+                        fresh.add(new StatCache.Entry(e.name.bytes, new StatCache.Content(source, Sources.offset(e.contentAt), image.size, image.sha),
+                                image.ino, image.mtime, image.ctime, times.proves(image), image.attributes != null && image.attributes.length == 0));
+                    }
+                }
+            }
+            StatCache.write(file, directory.resolve(StatCache.FILE), fresh, before, Sources.gone(file.getParent(), before), times);
+        } catch (IOException | RuntimeException | OutOfMemoryError unwritten) {
+            // the session has ended well all the same
+            return;
+        }
     }
 
     /**
@@ -979,10 +1052,22 @@ public final class Backups implements Closeable {
 
     void copy(FileState image, long contentAt, OutputStream out) throws IOException {
         MessageDigest digest = Sha256.digest();
-        pack.copy(contentAt, image.size, out, digest);
-        if (!Arrays.equals(digest.digest(), image.sha)) {
-            throw new IOException("the image is damaged: its SHA-256 is not the recorded one");
+        if (Sources.isOwn(contentAt)) {
+            pack.copy(contentAt, image.size, out, digest);
+        } else {
+            copyFromSource(image, contentAt, out, digest);
         }
+        if (!Arrays.equals(digest.digest(), image.sha)) {
+            throw new IOException("the image is damaged: its SHA-256 is not the recorded one".concat(Sources.isOwn(contentAt) ? ""
+                    : " (in ".concat(sources.file(contentAt).toString()).concat(")")));
+        }
+    }
+
+    private void copyFromSource(FileState image, long contentAt, OutputStream out, MessageDigest digest) throws IOException {
+        if (!sources.reaches(contentAt, image.size)) {
+            throw new IOException("the image is gone with ".concat(sources.file(contentAt).toString()));
+        }
+        sources.copy(contentAt, image.size, out, digest);
     }
 
     /** Releases the session; what it is stays on disk. A session that is still OPEN is one that crashed, for whoever comes next. */
@@ -992,6 +1077,7 @@ public final class Backups implements Closeable {
             flushAll();
         }
         Pack p = pack;
+        sources.close();
         if (p != null) {
             p.close();
         }
@@ -1030,18 +1116,14 @@ public final class Backups implements Closeable {
 
     /** Makes {@code e} TOUCHED and its change open. Holds e. */
     private void touch(Entry e) throws IOException {
-        touch(e, null);
-    }
-
-    private void touch(Entry e, FileState seen) throws IOException {
-        touch(e, seen, System.nanoTime());
+        touch(e, null, System.nanoTime());
     }
 
     /**
-     * @param seen as for {@link #take(Entry, int, FileState)}
+     * @param seen as for {@link #take(Entry, int, Seen)}
      * @param nowNs a {@link System#nanoTime()} of a moment ago
      */
-    private void touch(Entry e, FileState seen, long nowNs) throws IOException {
+    private void touch(Entry e, Seen seen, long nowNs) throws IOException {
         running();
         if (e.role == Entry.TOUCHED) {
             if (e.unseen && nowNs - e.leftNs >= 0 && nowNs - e.leftNs < BUSY_NS) {
@@ -1147,16 +1229,16 @@ public final class Backups implements Closeable {
      * @param seen what a caller who takes many has just seen there, and who syncs the pack before anything else, so that small records may
      *             wait for each other; null to look, and to write at once
      */
-    private void take(Entry e, int role, FileState seen) throws IOException {
+    private void take(Entry e, int role, Seen seen) throws IOException {
         boolean later = seen != null;
         e.fresh = true;
         if (role == Entry.TOUCHED) {
             above(e.name);
         }
         for (int attempt = 1; ; attempt++) {
-            FileState now = later && attempt == 1 ? seen : look(e.name);
+            FileState now = later && attempt == 1 ? seen.state : look(e.name);
             FileState moved = null;
-            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && (known.movedHere(e.name, now) || known.movedAlong(e.name, now))) {
+            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && (movedHere(e.name, now, seen) || known.movedAlong(e.name, now))) {
                 e.moved = true;
                 moved = now;
                 now = FileState.absent();
@@ -1178,7 +1260,11 @@ public final class Backups implements Closeable {
                 return;
             }
             try {
-                if (now.size > SMALL || !small(e, role, now, later)) {
+                boolean isMuch = later && seen.many || now.size > SMALL;
+                if (isMuch && isUnchanged(e, role, now, later)) {
+                    return;
+                }
+                if (now.size > SMALL || !small(e, role, now, later, isMuch)) {
                     content(e, role, now.withAttributes(files.attributes(e.name.bytes)));
                 }
                 return;
@@ -1194,8 +1280,74 @@ public final class Backups implements Closeable {
         }
     }
 
+    /**
+     * Refers to the image of an earlier session, if the file is as it was then: it is not read. Holds e. Not asked for a few small files,
+     * which are imaged sooner than another session's pack is given a name.
+     */
+    private boolean isUnchanged(Entry e, int role, FileState now, boolean later) throws IOException {
+        StatCache known = earlier();
+        StatCache.Entry as = known == null ? null : known.unchanged(e.name.bytes, now, settled);
+        if (as == null) {
+            return false;
+        }
+        pack();
+        long at = sources.contentAt(as.content);
+        if (at < 0) {
+            return false;
+        }
+        FileState whole = as.bare ? now.withAttributes(NO_ATTRIBUTES) : withAttributes(e.name, now);
+        record(e, role, whole.withSha(as.content.sha), at, later);
+        return true;
+    }
+
+    private FileState withAttributes(Name name, FileState now) throws IOException {
+        int fd = files.open(name.bytes);
+        if (fd < 0) {
+            FileState whole = now.withAttributes(files.attributes(name.bytes));
+            stable(name, now, files.path(name.bytes));
+            return whole;
+        }
+        try {
+            requireSame(now, files.status(fd));
+            return now.withAttributes(files.attributes(fd));
+        } finally {
+            files.close(fd);
+        }
+    }
+
+    /** Read when many files, or a large one, are to be imaged for the first time. */
+    private StatCache earlier() throws IOException {
+        synchronized (sources) {
+            if (!earlierRead) {
+                earlierRead = true;
+                Path file = directory.resolveSibling(StatCache.FILE);
+                earlier = Pack.exists(file) ? StatCache.read(file, owner(), settled()) : null;
+            }
+            return earlier;
+        }
+    }
+
+    /** Of the session's directory; -1 if it is gone. */
+    private long owner() throws IOException {
+        long[] status = files.status(files.name(directory));
+        return status == null ? -1 : status[HostFiles.UID];
+    }
+
+    /** Holds {@link #sources}. */
+    private Settled settled() throws IOException {
+        if (settled == null) {
+            long[] status = files.status(files.name(directory));
+            settled = status == null ? Settled.NEVER : Settled.at(directory, status[HostFiles.DEV]);
+        }
+        return settled;
+    }
+
+    private boolean movedHere(Name name, FileState now, Seen seen) throws IOException {
+        return seen == null ? known.movedHere(name, now) : seen.isBelowMoved(name) && known.knownElsewhere(name, now) != null;
+    }
+
     /** By one descriptor: half of the system calls. False if none can be had; then another way tells why. */
-    private boolean small(Entry e, int role, FileState seen, boolean later) throws IOException {
+    private boolean small(Entry e, int role, FileState seen, boolean later, boolean isMuch) throws IOException {
         int fd = files.open(e.name.bytes);
         if (fd < 0) {
             return false;
@@ -1211,10 +1363,37 @@ public final class Backups implements Closeable {
                 throw new Pack.Unstable(got < size ? "it became shorter" : "it became longer");
             }
             requireSame(seen, files.status(fd));
-            keep(e, role, now, data, size, later);
+            keep(e, role, now, data, size, later, isMuch);
             return true;
         } finally {
             files.close(fd);
+        }
+    }
+
+    /** What was seen of one path after the other, by a thread that images many; those of a directory come in a row. */
+    private final class Seen {
+        /** Whether it is so much that it is worth to look at what earlier sessions have. */
+        final boolean many;
+        FileState state;
+        private Name directory;
+        private boolean moved;
+
+        Seen(boolean many) {
+            this.many = many;
+        }
+
+        /** {@link Identities#isBelowMoved}, asked once for all of a directory. */
+        boolean isBelowMoved(Name name) throws IOException {
+            Name parent = name.parent();
+            if (parent == null) {
+                return false;
+            }
+            if (!parent.equals(directory)) {
+                directory = null;
+                moved = known.isBelowMoved(name);
+                directory = parent;
+            }
+            return moved;
         }
     }
 
@@ -1228,10 +1407,24 @@ public final class Backups implements Closeable {
         Path path = files.path(e.name.bytes);
         if (now.size > SMALL) {
             byte[] sha = new byte[Sha256.LENGTH];
-            long at;
-            try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
-                at = pack().appendContent(IMAGE, imageHead(e.name, role, now, -1), new Checked(in, e.name, now, path), now.size, sha);
+            Unchanged file = new Unchanged(e.name, now, path);
+            if (isTouchedOnly(e, role, now, file)) {
+                return;
             }
+            long at = -1;
+            if (sources.isCloned(now)) {
+                pack();
+                at = sources.clone(path, now.size, file, sha);
+            }
+            if (at >= 0) {
+                hasRead(now.size);
+                record(e, role, now.withSha(sha), at);
+                return;
+            }
+            try (InputStream in = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
+                at = pack().appendContent(IMAGE, imageHead(e.name, role, now, -1), new Checked(in, file), now.size, sha);
+            }
+            hasRead(now.size);
             publish(e, role, now.withSha(sha), at);
             return;
         }
@@ -1251,11 +1444,16 @@ public final class Backups implements Closeable {
             }
         }
         stable(e.name, now, path);
-        keep(e, role, now, data, size, false);
+        keep(e, role, now, data, size, false, false);
     }
 
-    /** Appends what a small file holds, once for all that hold the same. {@code data} has room for the hash behind the content. */
-    private void keep(Entry e, int role, FileState now, byte[] data, int size, boolean later) throws IOException {
+    /**
+     * Appends what a small file holds, once for all that hold the same. {@code data} has room for the hash behind the content.
+     *
+     * @param isMuch whether to look at what earlier sessions have
+     */
+    private void keep(Entry e, int role, FileState now, byte[] data, int size, boolean later, boolean isMuch) throws IOException {
+        hasRead(size);
         MessageDigest digest = Sha256.digest();
         digest.update(data, 0, size);
         byte[] sha = digest.digest();
@@ -1265,10 +1463,51 @@ public final class Backups implements Closeable {
             record(e, role, now.withSha(sha), same, later);
             return;
         }
+        long earlierAt = isMuch ? earlier(sha, size) : -1;
+        if (earlierAt >= 0) {
+            contents.putIfAbsent(key, earlierAt);
+            record(e, role, now.withSha(sha), earlierAt, later);
+            return;
+        }
         System.arraycopy(sha, 0, data, size, sha.length);
         long at = pack().append(IMAGE, imageHead(e.name, role, now, -1), data, data.length, later);
         contents.putIfAbsent(key, at);
         publish(e, role, now.withSha(sha), at);
+    }
+
+    /** Refers to the image of an earlier session, if a large file that has got other times since then holds the same. Holds e. */
+    private boolean isTouchedOnly(Entry e, int role, FileState now, Unchanged file) throws IOException {
+        StatCache known = earlier();
+        if (known == null || known.sizeOf(e.name.bytes) != now.size) {
+            return false;
+        }
+        byte[] sha = Sha256.of(file.path);
+        file.check();
+        long at = earlier(sha, now.size);
+        if (at < 0) {
+            return false;
+        }
+        hasRead(now.size);
+        record(e, role, now.withSha(sha), at);
+        return true;
+    }
+
+    private void hasRead(long bytes) {
+        synchronized (sources) {
+            readFiles++;
+            readBytes += bytes;
+        }
+    }
+
+    /** Where an earlier session has kept the same bytes; -1 if none is known to have. */
+    private long earlier(byte[] sha, long size) throws IOException {
+        StatCache known = earlier();
+        StatCache.Content content = known == null ? null : known.holding(sha, size);
+        if (content == null) {
+            return -1;
+        }
+        pack();
+        return sources.contentAt(content);
     }
 
     private void stable(Name name, FileState before, Path path) throws IOException {
@@ -1278,25 +1517,39 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** At its end, makes sure that the file is the one that was looked at: before the record that holds it is complete. */
-    private final class Checked extends InputStream {
-        private final InputStream in;
+    /** A file that was looked at, and is to be the same still when all of it has been copied. */
+    private final class Unchanged implements Sources.Stability {
         private final Name name;
         private final FileState before;
         private final Path path;
 
-        Checked(InputStream in, Name name, FileState before, Path path) {
-            this.in = in;
+        Unchanged(Name name, FileState before, Path path) {
             this.name = name;
             this.before = before;
             this.path = path;
         }
 
         @Override
+        public void check() throws IOException {
+            stable(name, before, path);
+        }
+    }
+
+    /** At its end, makes sure that the file is the one that was looked at: before the record that holds it is complete. */
+    private static final class Checked extends InputStream {
+        private final InputStream in;
+        private final Unchanged file;
+
+        Checked(InputStream in, Unchanged file) {
+            this.in = in;
+            this.file = file;
+        }
+
+        @Override
         public int read() throws IOException {
             int b = in.read();
             if (b < 0) {
-                stable(name, before, path);
+                file.check();
             }
             return b;
         }
@@ -1757,13 +2010,16 @@ public final class Backups implements Closeable {
         if (damage == null) {
             damage = missing(file, safe);
         }
+        if (damage == null) {
+            damage = missingElsewhere();
+        }
         for (Entry e : known.all()) {
-            if (e.contentAt >= 0) {
+            if (e.contentAt >= 0 && Sources.isOwn(e.contentAt)) {
                 e.image = e.image.withSha(shaOf(e.image, e.contentAt));
             }
             for (int i = 0; i < e.earlier.length; i++) {
                 Entry.Earlier was = e.earlier[i];
-                if (was.contentAt >= 0) {
+                if (was.contentAt >= 0 && Sources.isOwn(was.contentAt)) {
                     e.earlier[i] = new Entry.Earlier(was.image.withSha(shaOf(was.image, was.contentAt)), was.contentAt);
                 }
             }
@@ -1775,6 +2031,21 @@ public final class Backups implements Closeable {
         String loss = pack.end() < safe ? "the last " + (safe - pack.end()) + " bytes of its journal are gone"
                 : pack.isHoled() ? "a part of its journal cannot be read" : safe < 0 && state == State.OPEN ? "the end of its journal is gone" : null;
         return loss == null ? null : loss + " (" + file + "): what it changed is not known whole, and may be as it left it";
+    }
+
+    /** What of the images in other files than the pack is not there any more. */
+    private String missingElsewhere() {
+        Path gone = null;
+        int count = 0;
+        for (Entry e : known.all()) {
+            boolean lost = e.role == Entry.TOUCHED && e.contentAt >= 0 && !Sources.isOwn(e.contentAt) && !sources.reaches(e.contentAt, e.image.size);
+            if (lost) {
+                count++;
+                gone = sources.file(e.contentAt);
+            }
+        }
+        return gone == null ? null : "the images of " + count + (count == 1 ? " file" : " files") + " are gone with " + gone
+                + ": what it changed there cannot be put back";
     }
 
     private byte[] shaOf(FileState image, long contentAt) throws IOException {

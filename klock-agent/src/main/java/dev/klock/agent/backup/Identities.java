@@ -323,6 +323,11 @@ final class Identities {
 
     /** Whether what is at {@code name} came there with a directory that this session renamed: then there was nothing here at its start. */
     boolean movedHere(Name name, FileState now) throws IOException {
+        return isBelowMoved(name) && knownElsewhere(name, now) != null;
+    }
+
+    /** Whether a directory above is not the one that the session met there. */
+    boolean isBelowMoved(Name name) throws IOException {
         boolean below = false;
         for (Name up = name.parent(); up != null && !below; up = up.parent()) {
             Entry a = entries.get(up);
@@ -330,7 +335,7 @@ final class Identities {
                 below = a.image.kind != FileState.DIRECTORY || a.gone || !FileState.look(files, up).sameInode(a.image);
             }
         }
-        return below && knownElsewhere(name, now) != null;
+        return below;
     }
 
     /**

@@ -122,6 +122,17 @@ final class Pack implements Closeable {
         }
     }
 
+    /** A file of which nothing but bytes at known positions is wanted, as long as it is now. */
+    static Pack openToRead(Path file) throws IOException {
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+        try {
+            return new Pack(file, true, channel, channel.size());
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
     static void syncDirectory(Path directory) throws IOException {
         boolean interrupted = Thread.interrupted();
         try {
@@ -386,6 +397,14 @@ final class Pack implements Closeable {
             at += n;
             left -= n;
         }
+    }
+
+    /** The {@code length} bytes at {@code position}. */
+    byte[] read(long position, int length) throws IOException {
+        flushDeferred();
+        byte[] bytes = new byte[length];
+        readFully(ByteBuffer.wrap(bytes), position);
+        return bytes;
     }
 
     @Override

@@ -24,7 +24,7 @@ final class Replay implements Pack.Reader {
     public void record(int type, ByteBuffer in, long dataAt, long dataLength, boolean intact) throws IOException {
         switch (type) {
             case Backups.BEGIN:
-                if (in.getInt() != Backups.FORMAT) {
+                if (!Backups.isReadable(in.getInt())) {
                     throw new IOException(backups.directory + " was written by another version of klock");
                 }
                 backups.startedMs = in.getLong();
@@ -35,6 +35,9 @@ final class Replay implements Pack.Reader {
                 break;
             case Backups.DAMAGE:
                 backups.damage = new String(path(in), StandardCharsets.UTF_8);
+                break;
+            case Backups.SOURCE:
+                backups.sources.replayed(new String(path(in), StandardCharsets.ISO_8859_1), in.getInt());
                 break;
             case Backups.SCOPE:
                 backups.addScope(path(in));
@@ -139,7 +142,8 @@ final class Replay implements Pack.Reader {
             e.superseded();
         }
         e.image = image;
-        e.contentAt = ref >= 0 ? ref : dataLength > 0 ? dataAt : -1;
+        boolean lost = ref >= 0 && !Sources.isOwn(ref) && (image.sha == null || !backups.sources.isKnown(ref));
+        e.contentAt = lost ? -1 : ref >= 0 ? ref : dataLength > 0 ? dataAt : -1;
         if (!intact) {
             damaged.add(dataAt);
         }

@@ -27,7 +27,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -119,7 +122,19 @@ public final class Store {
                 found.add(b.summary(live));
             }
         }
-        return found;
+        return measured(home, found);
+    }
+
+    /** The same with their bytes: what several have is the oldest one's. */
+    private static List<Session> measured(Path home, List<Session> sessions) throws IOException {
+        List<Session> oldestFirst = new ArrayList<>(sessions);
+        oldestFirst.sort(Comparator.comparingLong(Session::startedMs));
+        List<Session> measured = new ArrayList<>(sessions);
+        Set<Object> counted = new HashSet<>();
+        for (Session s : oldestFirst) {
+            measured.set(sessions.indexOf(s), s.withBytes(bytes(directory(home, s.id), counted)));
+        }
+        return measured;
     }
 
     /**
@@ -127,13 +142,17 @@ public final class Store {
      *
      * @param live      some process holds it
      * @param touched   paths it changed
-     * @param bytes     of all that is kept of it
+     * @param bytes     of all that is kept of it, and not for an older session already
      * @param startedMs when it first imaged something, since the epoch; 0 if it never did
      * @param notBack   paths that its last rollback left as they were; -1 if none was carried out
      * @param elsewhere the home that its images are of, if that is not this one; else null
      * @param damage    what is missing of its journal, for people; null if nothing is
      */
     public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs, int notBack, String elsewhere, String damage) {
+        Session withBytes(long count) {
+            return new Session(id, state, live, touched, count, startedMs, notBack, elsewhere, damage);
+        }
+
         /** Whether it ended without having said so, and is to be recovered here. */
         public boolean hasCrashed() {
             return state == State.OPEN && !live && elsewhere == null && (startedMs != 0 || damage != null);
@@ -155,7 +174,7 @@ public final class Store {
      * Removes sessions that are over: first those begun before {@code beforeMs}, then the oldest of the others until all together take at
      * most {@code maxBytes}. Never one that some process holds, nor one that crashed here and is not recovered yet.
      *
-     * @return the removed ones, oldest first
+     * @return the removed ones, oldest first, each with the bytes that are free now: not those that other sessions refer to
      */
     public static List<Session> prune(Path home, long beforeMs, long maxBytes, HostFiles files) throws IOException {
         List<Session> all = sessions(home, files);
@@ -176,12 +195,33 @@ public final class Store {
             if (s.live || s.hasCrashed() || s.startedMs >= beforeMs && bytes <= maxBytes) {
                 continue;
             }
+            long alone = bytesOfItsOwn(directory(home, s.id));
             if (remove(home, s.id)) {
-                bytes -= s.bytes;
-                removed.add(s);
+                bytes -= alone;
+                removed.add(s.withBytes(alone));
             }
         }
+        if (!removed.isEmpty()) {
+            forget(sessions(home), files);
+        }
         return removed;
+    }
+
+    /** What is known of files whose images are gone is not kept longer than they were. */
+    private static void forget(Path sessions, HostFiles files) throws IOException {
+        Path known = sessions.resolve(StatCache.FILE);
+        long[] status = files.status(files.name(sessions));
+        if (status == null || !Pack.exists(known)) {
+            return;
+        }
+        Settled settled = Settled.at(sessions.toRealPath(), status[HostFiles.DEV]);
+        StatCache before = StatCache.read(known, status[HostFiles.UID], settled);
+        Set<String> gone = Sources.gone(sessions, before);
+        if (before == null || gone.size() == before.sources().length) {
+            Files.deleteIfExists(known);
+        } else if (!gone.isEmpty()) {
+            StatCache.write(known, sessions.resolve(".known-draft"), new ArrayList<>(), before, gone, settled);
+        }
     }
 
     private static boolean remove(Path home, String sessionId) throws IOException {
@@ -205,7 +245,7 @@ public final class Store {
         Files.walkFileTree(tree, new SimpleFileVisitor<Path>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes a) throws IOException {
-                Files.delete(file);
+                Files.deleteIfExists(file);
                 return FileVisitResult.CONTINUE;
             }
 
@@ -271,13 +311,33 @@ public final class Store {
         }
     }
 
-    /** Bytes of all files in a session's directory. */
-    static long bytes(Path directory) throws IOException {
+    /** Bytes of all files in a session's directory that are not {@code counted} yet, which they are then. */
+    private static long bytes(Path directory, Set<Object> counted) throws IOException {
         long[] sum = new long[1];
         Files.walkFileTree(directory, new SimpleFileVisitor<Path>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes a) {
-                sum[0] += a.size();
+                sum[0] += counted.add(a.fileKey()) ? a.size() : 0;
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException gone) {
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return sum[0];
+    }
+
+    /** Bytes of the files that have no name outside of a session's directory. */
+    private static long bytesOfItsOwn(Path directory) throws IOException {
+        long[] sum = new long[1];
+        Map<Object, Integer> names = new HashMap<>();
+        Files.walkFileTree(directory, new SimpleFileVisitor<Path>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes a) throws IOException {
+                int links = (Integer) Files.getAttribute(file, "unix:nlink", LinkOption.NOFOLLOW_LINKS);
+                sum[0] += names.merge(a.fileKey(), 1, Integer::sum) == links ? a.size() : 0;
                 return FileVisitResult.CONTINUE;
             }
 

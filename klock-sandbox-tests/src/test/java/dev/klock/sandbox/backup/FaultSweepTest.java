@@ -37,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 class FaultSweepTest {
     private static final int SAMPLE = 15;
     private static final int ALL_FROM_SCALE = 10;
+    private static final int EACH_OF = 25;
     private static final String[] STEPS = {"try write w/out/made by the session", "try append w/out/a more", "try delete w/out/b",
         "try move w/out/c w/out/renamed", "try mkdir w/out/dir", "try write w/out/dir/deep made too", "try write w/out/a other", "write w/x astray"};
     private static final List<String> KILLED_AT = List.of("pwrite64", "fdatasync", "fsync", "rename", "unlink", "rmdir", "mkdir", "ftruncate", "chmod",
@@ -73,11 +74,19 @@ class FaultSweepTest {
         return Workspace.in(Files.createDirectories(directory.toRealPath().resolve(name)));
     }
 
+    private Workspace workspace(String name, Jdk jdk, boolean afterAnother) throws IOException {
+        Workspace workspace = workspace(name);
+        if (afterAnother) {
+            EarlierSession.of(workspace, jdk);
+        }
+        return workspace;
+    }
+
     /** How often one thread makes each of the calls when nothing is wrong. */
-    private Map<String, Integer> calls(Jdk jdk) throws IOException {
+    private Map<String, Integer> calls(Jdk jdk, boolean afterAnother) throws IOException {
         Map<String, Integer> most = new TreeMap<>();
         for (boolean ofPack : new boolean[] {false, true}) {
-            Workspace workspace = workspace("counted" + jdk.feature() + ofPack);
+            Workspace workspace = workspace("counted" + jdk.feature() + ofPack, jdk, afterAnother);
             Path trace = workspace.root().resolve("trace");
             List<String> command = new ArrayList<>(List.of("strace", "-f", "-qq", "-o", trace.toString(), "-e", "trace=" + String.join(",", KILLED_AT)));
             if (ofPack) {
@@ -101,10 +110,22 @@ class FaultSweepTest {
     @Tag("C30")
     @Tag("FIELD-H13")
     void tree_whicheverSystemCallFailsOrIsTheLast_isAsItWasInTheEnd() throws IOException {
+        sweepAll(SAMPLE, false);
+    }
+
+    /** What the session refers to then has one more name to be made and synced. */
+    @Test
+    @Tag("K6-5")
+    @Tag("K6-8")
+    void tree_whoseImagesAnEarlierSessionHas_whicheverSystemCallFailsOrIsTheLast_isAsItWasInTheEnd() throws IOException {
+        sweepAll(SAMPLE / 3, true);
+    }
+
+    private void sweepAll(int sample, boolean afterAnother) throws IOException {
         assumeThat(Trace.isPossible()).as("strace is missing or may not trace here: system calls cannot be made to fail").isTrue();
         long seed = System.nanoTime();
         for (Jdk jdk : new LinkedHashSet<>(List.of(Jdks.oldest(), Jdks.newest()))) {
-            Map<String, Integer> calls = calls(jdk);
+            Map<String, Integer> calls = calls(jdk, afterAnother);
             assertThat(calls).containsKeys("pwrite64", "fdatasync", "fsync", "rename", "unlink");
             List<Fault> faults = new ArrayList<>();
             calls.forEach((call, count) -> {
@@ -118,18 +139,20 @@ class FaultSweepTest {
                 }
             });
             if (Child.SCALE < ALL_FROM_SCALE) {
+                // the many that are alike, one for each file that is put back, would leave hardly any of the others
+                faults.removeIf(fault -> fault.when() > EACH_OF);
                 Collections.shuffle(faults, new Random(seed));
-                faults.subList(Math.min(faults.size(), SAMPLE * Child.SCALE), faults.size()).clear();
+                faults.subList(Math.min(faults.size(), sample * Child.SCALE), faults.size()).clear();
             }
             for (Fault fault : faults) {
-                sweep(jdk, fault, seed);
+                sweep(jdk, fault, seed, afterAnother);
             }
             System.out.println("fault sweep on " + jdk + ": " + faults.size() + " faults of " + calls + ", seed " + seed);
         }
     }
 
-    private void sweep(Jdk jdk, Fault fault, long seed) throws IOException {
-        Workspace workspace = workspace(jdk.feature() + fault.call() + fault.effect() + fault.when());
+    private void sweep(Jdk jdk, Fault fault, long seed, boolean afterAnother) throws IOException {
+        Workspace workspace = workspace(jdk.feature() + fault.call() + fault.effect() + fault.when(), jdk, afterAnother);
         Path root = workspace.root();
         Tree before = workspace.tree();
 

@@ -8,6 +8,7 @@ import dev.klock.sandbox.jvm.Jdks;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.oracle.Trace;
 import dev.klock.sandbox.subject.Churn;
+import dev.klock.sandbox.subject.Script;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -112,9 +113,20 @@ class KillLoopTest {
         if (!forEver) {
             arguments.addAll(List.of(Integer.toString(30 + random.nextInt(120)), place.resolve("astray").toString()));
         }
-        return Child.on(jdk).in(place).main(Churn.class, arguments.toArray(new String[0])).klock("").manifest("""
+        return Child.on(jdk).in(place).main(Churn.class, arguments.toArray(new String[0])).klock("").manifest(manifest("churning"));
+    }
+
+    /** A session that ends well and has imaged the whole tree, so that the next one refers to its images. */
+    private void earlier(Jdk jdk) {
+        Outcome ended = Child.on(jdk).in(place).main(Script.class, "move w/tree w/tree2", "move w/tree2 w/tree").klock("").manifest(manifest("earlier")).run();
+        assertThat(ended.exit()).as(ended.toString()).isZero();
+        assertThat(place.resolve(".klock/backups/.known")).exists();
+    }
+
+    private String manifest(String session) {
+        return """
                 ver: "1.0"
-                session_id: churning
+                session_id: %2$s
                 agent_id: tester
                 scope:
                   - MUTATES FILE:%1$s/w/tree/large
@@ -122,7 +134,7 @@ class KillLoopTest {
                   - PROVIDES FILE:%1$s/w/**
                   - DELETES FILE:%1$s/w/**
                   - RENAMES FILE:%1$s/w/**
-                """.formatted(place));
+                """.formatted(place, session);
     }
 
     /** Runs the child until the aim is met, or it ends. */
@@ -194,8 +206,12 @@ class KillLoopTest {
         Jdk jdk = random.nextBoolean() ? Jdks.oldest() : Jdks.newest();
         place = Files.createDirectory(where);
         plant(random);
+        boolean afterAnother = random.nextBoolean();
+        if (afterAnother) {
+            earlier(jdk);
+        }
         before = show();
-        String what = "seed " + seed + ", JDK " + jdk;
+        String what = "seed " + seed + ", JDK " + jdk + (afterAnother ? ", after another session" : "");
         Path ready = place.resolve("w/ready");
         Aim aim = aimed ? pick(WORKING, seed) : MOMENT;
         int kills = 0;

@@ -52,9 +52,40 @@ class SyncOrderTest {
         assertThat(syncs).as("syncs seen").isGreaterThan(15);
     }
 
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("K6-8")
+    void nothing_isLostThatIsNotSynced_whereAnEarlierSessionHasTheBytes(Jdk jdk) throws IOException {
+        assumeThat(Trace.isPossible()).as("strace is missing or may not trace here: what is synced when cannot be seen").isTrue();
+        Workspace workspace = Workspace.in(directory);
+        EarlierSession.of(workspace, jdk);
+
+        Path root = workspace.root();
+        List<Durability.Call> calls = session(workspace, jdk, "second", EarlierSession.STEPS);
+
+        assertThat(calls).as("one more name for the earlier pack").anyMatch(call -> call.name().equals("link") && call.line().contains("/from/"));
+        assertThat(Durability.lost(root, calls)).isEmpty();
+        // the pack is synced for the tree that is renamed and once more for its new name
+        String session = root.resolve(".klock/backups/second").toString();
+        List<String> syncs = new ArrayList<>();
+        for (int i = 0; i < calls.size(); i++) {
+            if (isSync(calls.get(i), session) && !calls.get(i).paths().get(0).endsWith("/pack")) {
+                List<Durability.Call> without = new ArrayList<>(calls);
+                without.remove(i);
+                assertThat(Durability.lost(root, without)).as("without " + calls.get(i).line()).isNotEmpty();
+                syncs.add(calls.get(i).paths().get(0).substring(session.length()));
+            }
+        }
+        assertThat(syncs).as("its own directory for the pack and for the directory of names, and that one").containsExactly("", "", "/from");
+    }
+
     private List<Durability.Call> session(Workspace workspace, Jdk jdk, String name) throws IOException {
+        return session(workspace, jdk, name, STEPS);
+    }
+
+    private List<Durability.Call> session(Workspace workspace, Jdk jdk, String name, String... steps) throws IOException {
         Path trace = directory.toRealPath().resolve(name + ".trace");
-        Outcome outcome = workspace.watched(jdk, "", STEPS).manifest(workspace.manifest().replace("straying", name))
+        Outcome outcome = workspace.watched(jdk, "", steps).manifest(workspace.manifest().replace("straying", name))
                 .through("strace", "-f", "-y", "-qq", "-s", "512", "-e", "trace=" + Durability.CALLS, "-o", trace.toString()).run();
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         return Durability.read(workspace.root(), Files.readAllLines(trace));
