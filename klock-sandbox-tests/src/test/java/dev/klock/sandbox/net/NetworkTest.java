@@ -100,14 +100,15 @@ class NetworkTest {
                     .watched("block", "url " + base + "/api/a", "client " + base + "/api/b", "url " + base + "/form POST",
                             "client " + base + "/form PUT", "client " + base + "/form", "url " + base + "/api/a POST",
                             "client " + base + "/api/a DELETE", "url " + base + "/other", "client " + base + "/other",
-                            "client " + base + "/api/../other", "client " + base + "/api/%2e%2e/other", "client " + base + "/api/..%2Fother",
+                            "client " + base + "/api/../other", "client " + base + "/api/%2e%2e/other", "client " + base + "/api/..%2Fother", "client " + base + "/api//../../other", "url " + base + "/api//../other",
+                            "client " + base + "/api/;x/../other",
                             "url " + base + "/go?" + base + "/other", "client " + base + "/go?" + base + "/other",
                             "url " + base + "/go?http://127.0.0.1:" + elsewhere.port() + "/x",
                             "client " + base + "/go?http://127.0.0.1:" + elsewhere.port() + "/x", "client " + base + "/go?" + base + "/api/c");
             assertThat(results.values().stream().limit(5)).as(results.toString())
                     .containsExactly("200 GET /api/a", "200 GET /api/b", "200 POST /form", "200 PUT /form", "200 GET /form");
             assertThat(results.get("client " + base + "/go?" + base + "/api/c")).isEqualTo("200 GET /api/c");
-            results.values().stream().skip(5).limit(11)
+            results.values().stream().skip(5).limit(14)
                     .forEach(result -> assertThat(result).as(results.toString()).contains("ScopeViolationError Agent attempted "));
             assertThat(results.get("url " + base + "/api/a POST")).contains(denial("MUTATES", "URL:" + base + "/api/a"));
             assertThat(results.get("client " + base + "/api/a DELETE")).contains(denial("DELETES", "URL:" + base + "/api/a"));
