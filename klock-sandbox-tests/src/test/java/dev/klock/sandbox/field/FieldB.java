@@ -16,9 +16,10 @@ final class FieldB {
 
     static void cases(Cases c) {
         c.of("B01", "H", "heap and thread dumps, which the VM writes")
-                .blocks("dumpHeap", w -> dump(w, "new.hprof"), "PROVIDES FILE:W/new.hprof").always()
+                .blocks("dumpHeap", w -> dump(w, "new.hprof"), "PROVIDES FILE:W/new.hprof").declaring("CONSUMES NATIVE:vm").in("dumps").always()
+                .blocks("dumpHeap, the environment with it", w -> dump(w, "out/new.hprof"), "CONSUMES NATIVE:vm")
                 .blocks("dumpThreads", w -> threads(w, "new.txt"), "PROVIDES FILE:W/new.txt").since(21)
-                .allows("inside the scope", w -> dump(w, "out/new.hprof"))
+                .allows("inside the scope", w -> dump(w, "out/new.hprof")).declaring("CONSUMES NATIVE:vm").in("dumps")
                 .provenBy("NativeDoorsTest.file_writtenByTheVm_isTheProgramsWherePut");
         c.of("B03", "M", "flight recordings; the recorder's own repository is not the program's")
                 .blocks("dump", w -> record(w, "new.jfr"), "PROVIDES FILE:W/new.jfr").looking().in("recorder")
