@@ -10,7 +10,6 @@ import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,9 +54,9 @@ class CloneTest {
         try (RandomAccessFile file = new RandomAccessFile(image.toFile(), "rw")) {
             file.setLength(DISK);
         }
-        String made = run("mkfs." + type, "-q", image.toString());
+        String made = HostCommand.run("mkfs." + type, "-q", image.toString());
         assumeThat(made).as(type + " cannot be made here, so nothing can be cloned: " + made).isEmpty();
-        String mounted = run("mount", "-o", "loop", image.toString(), disk.toString());
+        String mounted = HostCommand.run("mount", "-o", "loop", image.toString(), disk.toString());
         assumeThat(mounted).as(type + " cannot be mounted here, so nothing can be cloned: " + mounted).isEmpty();
         workspace = Workspace.in(disk);
         large = workspace.root().resolve("w/out/large");
@@ -65,27 +64,13 @@ class CloneTest {
         new Random(1).nextBytes(before);
         Arrays.fill(before, 8 << 20, 12 << 20, (byte) 0);
         Files.write(large, before);
-        run("sync", "-f", large.toString());
+        HostCommand.run("sync", "-f", large.toString());
     }
 
     @AfterEach
-    void unmount() throws IOException {
+    void unmount() {
         if (disk != null) {
-            run("umount", disk.toString());
-        }
-    }
-
-    /** @return what it said, if it failed; else nothing */
-    private static String run(String... command) throws IOException {
-        try {
-            Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            return process.waitFor() == 0 ? "" : said + "exit " + process.exitValue();
-        } catch (IOException missing) {
-            return missing.getMessage();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
+            HostCommand.run("umount", disk.toString());
         }
     }
 
@@ -122,7 +107,7 @@ class CloneTest {
             assertThat(Files.size(session("one").resolve("pack"))).isGreaterThan(SIZE);
         }
         // what was changed is kept, and shares all but its end with the image; the restored one is written anew
-        run("sync", "-f", disk.toString());
+        HostCommand.run("sync", "-f", disk.toString());
         long used = free - Files.getFileStore(disk).getUnallocatedSpace();
         assertThat(used).as("bytes used").isLessThan(jdk.feature() >= 20 ? SIZE * 3L / 2 : SIZE * 3L);
     }
@@ -174,7 +159,7 @@ class CloneTest {
         // open for writing, nothing written: the image is taken, the file stays as it is
         Outcome first = under(jdk, "one", "move w/out w/out2", "try print").manifest(whole("one")).run();
         assertThat(first.exit()).as(first.toString()).isZero();
-        run("mv", workspace.root().resolve("w/out2").toString(), workspace.root().resolve("w/out").toString());
+        HostCommand.run("mv", workspace.root().resolve("w/out2").toString(), workspace.root().resolve("w/out").toString());
         String tree = workspace.tree().visible();
         Outcome second = under(jdk, "two", "write w/out/large other", "write w/out/ready now", "sleep 60000").manifest(whole("two"))
                 .killedWhen(workspace.root().resolve("w/out/ready"), Duration.ZERO);

@@ -10,7 +10,6 @@ import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.jvm.Tree;
 import dev.klock.sandbox.launch.Workspace;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -53,27 +52,13 @@ class SmallDiskTest {
     @BeforeEach
     void mount() throws IOException {
         disk = Files.createDirectory(directory.toRealPath().resolve("disk"));
-        String refused = run("mount", "-t", "tmpfs", "-o", "size=" + SIZE, "klock-small-disk", disk.toString());
+        String refused = HostCommand.run("mount", "-t", "tmpfs", "-o", "size=" + SIZE, "klock-small-disk", disk.toString());
         assumeThat(refused).as("no small file system can be mounted here, so no disk can be full: " + refused).isEmpty();
     }
 
     @AfterEach
-    void unmount() throws IOException {
-        run("umount", disk.toString());
-    }
-
-    /** @return what it said, if it failed; else nothing */
-    private static String run(String... command) throws IOException {
-        try {
-            Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            return process.waitFor() == 0 ? "" : said + "exit " + process.exitValue();
-        } catch (IOException missing) {
-            return missing.getMessage();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
+    void unmount() {
+        HostCommand.run("umount", disk.toString());
     }
 
     private static void wipe(Path tree) throws IOException {
