@@ -119,7 +119,7 @@ final class Judge {
         this.images = images;
         this.verdicts = verdicts;
         this.trail = trail;
-        this.processFiles = new ProcessFiles(files, targets, this);
+        this.processFiles = new ProcessFiles(targets, this);
         this.jdkFiles = new JdkFiles(targets.baseline().temporary(), targets.baseline().home());
     }
 
@@ -139,6 +139,12 @@ final class Judge {
             return (arg & O_ACCMODE) != 0 || (arg & (O_CREAT | O_TRUNC)) != 0;
         }
         return op != OPEN_RANDOM || (arg & RANDOM_WRITE) != 0;
+    }
+
+    /** The program that a process runs; one that nobody declares where it does not say. */
+    Target programOf(String pid) {
+        byte[] exe = files.readLink(Names.bytes("/proc/" + pid + "/exe"));
+        return targets.process(exe == null ? "pid/" + pid : Names.real(exe));
     }
 
     /** An operation that changes nothing. */

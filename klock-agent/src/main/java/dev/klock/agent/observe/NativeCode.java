@@ -6,7 +6,6 @@ import dev.klock.agent.log.ThisProcess;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
-import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
 import java.io.ByteArrayOutputStream;
 import java.util.Objects;
@@ -63,15 +62,13 @@ final class NativeCode {
     /** Later releases put the process's id in the place of %p. */
     private static final boolean EXPANDS = Runtime.version().feature() > 17;
 
-    private final HostFiles files;
     private final Resolver resolver;
     private final Targets targets;
     private final Judge judge;
     private final Doors doors;
 
-    NativeCode(HostFiles files, Resolver resolver, Targets targets, Judge judge, Doors doors) {
+    NativeCode(Resolver resolver, Targets targets, Judge judge, Doors doors) {
         this.doors = doors;
-        this.files = files;
         this.resolver = resolver;
         this.targets = targets;
         this.judge = judge;
@@ -155,8 +152,7 @@ final class NativeCode {
     }
 
     void attach(Work work, int op, String pid) {
-        byte[] exe = files.readLink(Names.bytes("/proc/" + pid + "/exe"));
-        judge.access(work, op, targets.process(exe == null ? "pid/" + pid : Names.real(exe)), MUTATES, "process ".concat(pid), null);
+        judge.access(work, op, judge.programOf(pid), MUTATES, "process ".concat(pid), null);
     }
 
     /** A frame has been pushed for it: what it writes is imaged before. */

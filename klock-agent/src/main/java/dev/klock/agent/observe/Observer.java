@@ -110,7 +110,7 @@ public final class Observer implements Hooks {
         judge = new Judge(files, resolver, targets, lines, programs, descriptors, images, verdicts, trail);
         network = new Network(files, targets, judge, verdicts);
         variables = new Variables(targets, judge, trail);
-        nativeCode = new NativeCode(files, resolver, targets, judge, doors);
+        nativeCode = new NativeCode(resolver, targets, judge, doors);
         // the classes that every hook needs are loaded here, where loading them cannot meet a hook
         Work work = works.get();
         judge.close(work, work.push(OPEN_READ, 0));
@@ -554,8 +554,7 @@ public final class Observer implements Hooks {
             if (Descent.isOurs(pid) || !Descent.exists(pid)) {
                 return;
             }
-            byte[] exe = files.readLink(Names.bytes("/proc/" + pid + "/exe"));
-            Target target = targets.process(exe == null ? "pid/" + pid : Names.real(exe));
+            Target target = judge.programOf(Long.toString(pid));
             judge.access(work, op, target, Op.of(op).predicate().ordinal(), Long.toString(pid), null);
             if (verdicts.ended()) {
                 throw Judge.over();

@@ -4,7 +4,6 @@ import dev.klock.agent.decide.Target;
 import dev.klock.agent.decide.Targets;
 import dev.klock.agent.log.ThisProcess;
 import dev.klock.agent.resolve.Names;
-import dev.klock.bridge.HostFiles;
 import dev.klock.kernel.Predicate;
 import java.util.Iterator;
 
@@ -17,12 +16,10 @@ final class ProcessFiles {
     private static final int MUTATES = Predicate.MUTATES.ordinal();
     private static final String PROC = "/proc/";
 
-    private final HostFiles files;
     private final Targets targets;
     private final Judge judge;
 
-    ProcessFiles(HostFiles files, Targets targets, Judge judge) {
-        this.files = files;
+    ProcessFiles(Targets targets, Judge judge) {
         this.targets = targets;
         this.judge = judge;
     }
@@ -34,8 +31,7 @@ final class ProcessFiles {
         String pid = real.substring(PROC.length(), Math.max(PROC.length(), real.indexOf('/', PROC.length())));
         boolean own = pid.equals(Long.toString(ThisProcess.pid()));
         if (!own) {
-            byte[] exe = files.readLink(Names.bytes(PROC + pid + "/exe"));
-            judge.access(work, op, targets.process(exe == null ? "pid/" + pid : Names.real(exe)), environment ? CONSUMES : MUTATES, "process ".concat(pid), null);
+            judge.access(work, op, judge.programOf(pid), environment ? CONSUMES : MUTATES, "process ".concat(pid), null);
         }
         if (environment) {
             for (Iterator<String> i = System.getenv().keySet().iterator(); i.hasNext();) {
