@@ -1248,8 +1248,8 @@ public final class Backups implements Closeable {
             }
             if (now.kind != FileState.FILE) {
                 record(e, role, now, -1, later);
-                if (moved != null && moved.kind == FileState.FILE) {
-                    // its other names must know of it, which are changed by this one
+                if (moved != null) {
+                    // its other names must know of it, which are changed by this one, and so must the place that it may go on to
                     meets(e, moved, later);
                 }
                 return;

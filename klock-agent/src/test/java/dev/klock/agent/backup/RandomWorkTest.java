@@ -92,6 +92,13 @@ class RandomWorkTest {
         }
     }
 
+    /** A directory that is renamed within one that was renamed, back to its first name, and about to be renamed again. */
+    @Example
+    @Tag("K6-5")
+    void rollback_ofADirectoryThatCameBackToItsName_givesTheStartTree() throws IOException {
+        rollback_endedAtAnyStep_isFinishedByTheNext(1306138885L, 19, 1);
+    }
+
     /** Whoever uses it ends at the given step. */
     private static final class Mortal extends TestFiles {
         static final class Death extends Error {
