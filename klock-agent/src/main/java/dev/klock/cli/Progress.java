@@ -10,12 +10,18 @@ final class Progress implements Undo.Progress {
 
     private final Terminal terminal;
     private final String what;
-    private long next = System.nanoTime() + SILENT_NS;
+    private long next;
     private boolean shown;
 
     Progress(Terminal terminal, String what) {
+        this(terminal, what, SILENT_NS);
+    }
+
+    /** @param silentNs for how long nothing is shown: what is over by then needs no bar */
+    Progress(Terminal terminal, String what, long silentNs) {
         this.terminal = terminal;
         this.what = what;
+        next = System.nanoTime() + silentNs;
     }
 
     @Override

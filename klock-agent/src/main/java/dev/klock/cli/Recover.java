@@ -38,7 +38,13 @@ final class Recover extends Verb {
         Home home = home(directory);
         HostFiles files = Host.files(instrumentation, environment);
         Path at = home.directory().toPath();
-        List<Recovery.Result> results = Recovery.run(at, session == null ? null : Stored.session(session, at, files), true, files);
+        Progress progress = new Progress(terminal, "recover");
+        List<Recovery.Result> results;
+        try {
+            results = Recovery.run(at, session == null ? null : Stored.session(session, at, files), true, files, progress);
+        } finally {
+            progress.end();
+        }
         if (json) {
             printJson(generator -> write(generator, results));
         } else {

@@ -95,6 +95,11 @@ public final class Recovery {
      * @throws IOException if the lock cannot be taken
      */
     public static List<Result> run(Path home, String only, boolean thorough, HostFiles files) throws IOException {
+        return run(home, only, thorough, files, null);
+    }
+
+    /** As above; {@code progress} is told how far the rollback of each session is, null for nobody. */
+    public static List<Result> run(Path home, String only, boolean thorough, HostFiles files, Undo.Progress progress) throws IOException {
         List<Result> results = new ArrayList<>();
         if (crashed(home, thorough, files).isEmpty()) {
             return results;
@@ -107,7 +112,7 @@ public final class Recovery {
             for (int i = 0; i < crashed.size(); i++) {
                 String id = crashed.get(i);
                 if (only == null || only.equals(id)) {
-                    Result result = recover(home, id, files);
+                    Result result = recover(home, id, files, progress);
                     if (result != null) {
                         results.add(result);
                     }
@@ -130,7 +135,7 @@ public final class Recovery {
         return ids;
     }
 
-    private static Result recover(Path home, String id, HostFiles files) {
+    private static Result recover(Path home, String id, HostFiles files, Undo.Progress progress) {
         try (Backups backups = Backups.openCrashed(home, id, files)) {
             if (backups == null) {
                 Path directory = Store.directory(home, id);
@@ -144,7 +149,7 @@ public final class Recovery {
             }
             if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
                 boolean again = backups.begun;
-                return new Result(id, backups.rollback(), null, again, false, backups.hadChildrenAtWork());
+                return new Result(id, backups.rollback(Undo.all(progress)), null, again, false, backups.hadChildrenAtWork());
             }
             boolean crashed = backups.state() == Backups.State.OPEN;
             backups.keepCrashed();

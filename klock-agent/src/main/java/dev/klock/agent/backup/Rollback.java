@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -74,6 +75,10 @@ final class Rollback {
     private final Map<Long, Name> groups = new HashMap<>();
     /** Files found by inode, when the other name of a hard-linked one is looked for; null before. */
     private Map<Long, Name> strangers;
+    /** What was moved and stays where it is, as its image could not be read, and why. */
+    private final Map<Name, IOException> unread = new TreeMap<>();
+    /** Files of several names that came back as another file. */
+    private final List<Plan> apart = new ArrayList<>();
     private final List<Plan> batch = new ArrayList<>();
     private long batchBytes;
     private final Set<Name> changed = new TreeSet<>();
@@ -256,8 +261,8 @@ final class Rollback {
                 }
                 try {
                     Files.deleteIfExists(path);
-                } catch (DirectoryNotEmptyException notOurs) {
-                    aside.keepTheirs(p, "the session's directory holds what the session did not make");
+                } catch (DirectoryNotEmptyException notEmpty) {
+                    holds(p);
                     return;
                 }
             }
@@ -273,6 +278,16 @@ final class Rollback {
         } catch (IOException failed) {
             decisions.stop(p, failed);
         }
+    }
+
+    /** A directory of the session's that cannot go: for good, or until an image can be read whose only copy may be in it. */
+    private void holds(Plan p) throws IOException {
+        for (Map.Entry<Name, IOException> only : unread.entrySet()) {
+            if (only.getKey().below(p.e.name)) {
+                throw new IOException("it holds " + only.getKey() + ", of which the image cannot be read: " + Plan.reason(only.getValue()), only.getValue());
+            }
+        }
+        aside.keepTheirs(p, "the session's directory holds what the session did not make");
     }
 
     private void removeImplied(Plan p) {
@@ -334,7 +349,7 @@ final class Rollback {
                 } catch (DirectoryNotEmptyException notOurs) {
                     Metadata.chmod(path, now.mode);
                 }
-            } else if (intact(from)) {
+            } else if (isIntact(from, child)) {
                 if (wasOpen) {
                     displaced.keepCopy(origin, path, now);
                 }
@@ -344,16 +359,21 @@ final class Rollback {
         }
     }
 
-    private boolean intact(Entry from) {
+    /** Whether what is at {@code name} may go, as its image can be read. */
+    private boolean isIntact(Entry from, Name name) {
         if (from.contentAt < 0) {
             return from.image.kind != FileState.CHARACTER_DEVICE && from.image.kind != FileState.BLOCK_DEVICE;
         }
         try {
             backups.copy(from, OutputStream.nullOutputStream());
-            return !from.damaged;
-        } catch (IOException damaged) {
-            return false;
+            if (!from.damaged) {
+                return true;
+            }
+            unread.put(name, new IOException("it is damaged"));
+        } catch (IOException failed) {
+            unread.put(name, failed);
         }
+        return false;
     }
 
     private void make(Plan p) {
@@ -474,7 +494,7 @@ final class Rollback {
                             settle();
                             groups.put(image.ino, e.name);
                             if (joins) {
-                                apart(p);
+                                apart.add(p);
                             }
                         }
                         return;
@@ -758,15 +778,26 @@ final class Rollback {
         return true;
     }
 
-    /** It came back as a file of its own: what its other names hold is said where it is not what it was. */
-    private void apart(Plan p) {
+    /** It came back as another file: what its other names are now is said where they are not one with it. */
+    private void otherNames(Plan p) {
         FileState image = p.e.image;
-        Name other = strangers == null ? null : strangers.get(image.ino);
-        if (other == null || p.outcome != Outcome.RESTORED) {
-            p.note("it was one of " + image.nlink + " names of a file; no other name is known, so it is a file of its own now");
+        if (p.outcome != Outcome.RESTORED) {
             return;
         }
-        aside.keepTheirs(p, "it is back as a file of its own; its other name " + other + " has changed since, and whether by the session is not known");
+        Name other = strangers == null ? null : strangers.get(image.ino);
+        if (other != null) {
+            aside.keepTheirs(p, "it is back as a file of its own; its other name " + other + " has changed since, and whether by the session is not known");
+            return;
+        }
+        int back = 0;
+        for (Plan q : plans) {
+            back += q.e.image.sameInode(image) && (q.outcome == Outcome.RESTORED || q.outcome == Outcome.UNCHANGED) ? 1 : 0;
+        }
+        if (back == 1) {
+            p.note("it was one of " + image.nlink + " names of a file; no other name is known, so it is a file of its own now");
+        } else if (back < image.nlink) {
+            p.note("it was one of " + image.nlink + " names of a file; only " + back + " of them are known, and are another file now");
+        }
     }
 
     /**
@@ -940,6 +971,9 @@ final class Rollback {
 
     private RollbackReport conclude() {
         boolean recorded = true;
+        for (Plan p : apart) {
+            otherNames(p);
+        }
         for (Plan p : plans) {
             aside.betweenTwo(p);
             aside.ofFailed(p);

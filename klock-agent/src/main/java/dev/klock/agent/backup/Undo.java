@@ -12,6 +12,11 @@ public record Undo(byte[] only, boolean force, boolean dry, Progress progress) {
     /** All of it, others' changes left in place. */
     public static final Undo ALL = new Undo(null, false, false, null);
 
+    /** {@link #ALL}; {@code progress} is told how far it is, null for nobody. */
+    public static Undo all(Progress progress) {
+        return progress == null ? ALL : new Undo(null, false, false, progress);
+    }
+
     /** Told after each path, on the thread that rolls back. */
     public interface Progress {
         void done(int paths, int of);

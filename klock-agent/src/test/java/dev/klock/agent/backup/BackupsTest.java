@@ -434,6 +434,29 @@ class BackupsTest {
         assertThat(inode(one)).isEqualTo(inode(two));
     }
 
+    @Test
+    void rollback_ofTreesWithAllNamesOfAFile_saysNothingOfAFileOfItsOwn() throws IOException {
+        Path one = Files.writeString(Files.createDirectory(out.resolve("d1")).resolve("h1"), "before");
+        Path two = Files.createLink(Files.createDirectory(out.resolve("d2")).resolve("h2"), one);
+        work.rename(out.resolve("d1"), out.resolve("e1"));
+        work.rename(out.resolve("d2"), out.resolve("e1/e2"));
+        RollbackReport report = backups.rollback();
+        assertThat(inode(one)).isEqualTo(inode(two));
+        assertThat(report.entries()).as(report.toString()).allSatisfy(entry -> assertThat(entry.detail()).isNull());
+    }
+
+    @Test
+    void rollback_ofTreesWithTwoOfThreeNamesOfAFile_saysThatTheyAreAnotherFileNow() throws IOException {
+        Path one = Files.writeString(Files.createDirectory(out.resolve("d1")).resolve("h1"), "before");
+        Path two = Files.createLink(Files.createDirectory(out.resolve("d2")).resolve("h2"), one);
+        Path elsewhere = Files.createLink(temp.resolve("elsewhere"), one);
+        work.rename(out.resolve("d1"), out.resolve("e1"));
+        work.rename(out.resolve("d2"), out.resolve("e1/e2"));
+        RollbackReport report = backups.rollback();
+        assertThat(inode(one)).isEqualTo(inode(two)).isNotEqualTo(inode(elsewhere));
+        assertThat(report.toString()).contains("it was one of 3 names of a file; only 2 of them are known, and are another file now");
+    }
+
     // H10
 
     @Test

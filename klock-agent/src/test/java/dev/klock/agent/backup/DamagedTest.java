@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -79,6 +80,35 @@ class DamagedTest {
             }
         }
         return contents;
+    }
+
+    @Test
+    void recovery_whoseImageCannotBeRead_keepsWhatWasMovedAndIsNotOver() throws IOException {
+        byte[] text = "a text that is found in the pack".getBytes(StandardCharsets.UTF_8);
+        Path moved = Files.write(Files.createDirectory(root.resolve("d")).resolve("f"), text);
+        try (Backups b = Backups.open(home, "s", Work.FILES)) {
+            new Work(b).rename(root.resolve("d"), root.resolve("e"));
+        }
+        int at = new String(Files.readAllBytes(pack()), StandardCharsets.ISO_8859_1).indexOf("a text that");
+        overwrite(at, (byte) 'b');
+
+        RollbackReport report = recover(false).get(0).report();
+
+        assertThat(root.resolve("e/f")).hasBinaryContent(text);
+        assertThat(report.complete()).as(report.toString()).isFalse();
+        assertThat(report.toString()).contains("it holds " + root.resolve("e/f") + ", of which the image cannot be read");
+
+        overwrite(at, (byte) 'a');
+        assertThat(recover(true)).singleElement().satisfies(r -> assertThat(r.complete()).as(r.line()).isTrue());
+        assertThat(moved).hasBinaryContent(text);
+        assertThat(root.resolve("e")).doesNotExist();
+    }
+
+    private void overwrite(long at, byte with) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(pack().toFile(), "rw")) {
+            file.seek(at);
+            file.write(with);
+        }
     }
 
     private List<Recovery.Result> recover(boolean thorough) throws IOException {

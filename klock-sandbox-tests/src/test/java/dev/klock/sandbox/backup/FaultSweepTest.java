@@ -13,6 +13,7 @@ import dev.klock.sandbox.launch.Workspace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("C45")
 class FaultSweepTest {
+    private static final String PACK = ".klock/backups/straying/pack";
     private static final int SAMPLE = 15;
     private static final int ALL_FROM_SCALE = 10;
     private static final int EACH_OF = 25;
@@ -43,6 +45,7 @@ class FaultSweepTest {
     private static final List<String> KILLED_AT = List.of("pwrite64", "fdatasync", "fsync", "rename", "unlink", "rmdir", "mkdir", "ftruncate", "chmod",
             "utimensat", "link", "openat");
     private static final List<String> SYNCS = List.of("fdatasync", "fsync");
+    private static final List<String> READING = List.of("read", "pread64", "getdents64", "newfstatat", "readlink");
     private static final Pattern CALL = Pattern.compile("(\\d+) +(\\w+)\\(.*");
 
     @TempDir
@@ -61,13 +64,25 @@ class FaultSweepTest {
                     "inject=" + call + ":" + effect + ":when=" + when));
             if (call.equals("pwrite64") || call.equals("openat")) {
                 command.addAll(List.of("-P", pack.toString()));
+            } else if (READING.contains(call)) {
+                command.addAll(readFrom(pack));
             }
             return command.toArray(new String[0]);
         }
     }
 
     private static Path pack(Path place) {
-        return place.resolve(".klock/backups/straying/pack");
+        return place.resolve(PACK);
+    }
+
+    /** Arguments that name to strace what is imaged, where, and the directories of both. */
+    private static List<String> readFrom(Path pack) {
+        Path place = pack.getRoot().resolve(pack.subpath(0, pack.getNameCount() - Path.of(PACK).getNameCount()));
+        List<String> arguments = new ArrayList<>(List.of("-P", pack.toString(), "-P", pack.getParent().toString()));
+        for (String name : new String[] {"w/out", "w/out/a", "w/out/b", "w/out/c", "w/out/c/d", "w/out/renamed"}) {
+            arguments.addAll(List.of("-P", place.resolve(name).toString()));
+        }
+        return arguments;
     }
 
     private Workspace workspace(String name) throws IOException {
@@ -87,19 +102,27 @@ class FaultSweepTest {
         Map<String, Integer> most = new TreeMap<>();
         for (boolean ofPack : new boolean[] {false, true}) {
             Workspace workspace = workspace("counted" + jdk.feature() + ofPack, jdk, afterAnother);
-            Path trace = workspace.root().resolve("trace");
-            List<String> command = new ArrayList<>(List.of("strace", "-f", "-qq", "-o", trace.toString(), "-e", "trace=" + String.join(",", KILLED_AT)));
-            if (ofPack) {
-                command.addAll(List.of("-P", pack(workspace.root()).toString()));
-            }
-            Outcome outcome = workspace.watched(jdk, "", STEPS).through(command.toArray(new String[0])).run();
-            assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
-            Map<String, Integer> counted = new HashMap<>();
-            for (String line : Files.readAllLines(trace)) {
-                Matcher m = CALL.matcher(line);
-                if (m.matches() && ofPack == (m.group(2).equals("pwrite64") || m.group(2).equals("openat"))) {
-                    most.merge(m.group(2), counted.merge(m.group(1) + m.group(2), 1, Integer::sum), Math::max);
-                }
+            Map<String, Integer> calls = counted(workspace, workspace.watched(jdk, "", STEPS), 108, KILLED_AT,
+                    ofPack ? List.of("-P", pack(workspace.root()).toString()) : List.of());
+            calls.keySet().removeIf(call -> ofPack != (call.equals("pwrite64") || call.equals("openat")));
+            most.putAll(calls);
+        }
+        return most;
+    }
+
+    /** How often one thread of the child, which ends with {@code exit}, makes each of the calls. */
+    private static Map<String, Integer> counted(Workspace workspace, Child child, int exit, List<String> calls, List<String> of) throws IOException {
+        Path trace = workspace.root().resolve("trace");
+        List<String> command = new ArrayList<>(List.of("strace", "-f", "-qq", "-o", trace.toString(), "-e", "trace=" + String.join(",", calls)));
+        command.addAll(of);
+        Outcome outcome = child.through(command.toArray(new String[0])).run();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(exit);
+        Map<String, Integer> most = new TreeMap<>();
+        Map<String, Integer> counted = new HashMap<>();
+        for (String line : Files.readAllLines(trace)) {
+            Matcher m = CALL.matcher(line);
+            if (m.matches()) {
+                most.merge(m.group(2), counted.merge(m.group(1) + m.group(2), 1, Integer::sum), Math::max);
             }
         }
         return most;
@@ -138,17 +161,90 @@ class FaultSweepTest {
                     }
                 }
             });
-            if (Child.SCALE < ALL_FROM_SCALE) {
-                // the many that are alike, one for each file that is put back, would leave hardly any of the others
-                faults.removeIf(fault -> fault.when() > EACH_OF);
-                Collections.shuffle(faults, new Random(seed));
-                faults.subList(Math.min(faults.size(), sample * Child.SCALE), faults.size()).clear();
-            }
+            sample(faults, sample, seed);
             for (Fault fault : faults) {
                 sweep(jdk, fault, seed, afterAnother);
             }
             System.out.println("fault sweep on " + jdk + ": " + faults.size() + " faults of " + calls + ", seed " + seed);
         }
+    }
+
+    private static void sample(List<Fault> faults, int count, long seed) {
+        if (Child.SCALE < ALL_FROM_SCALE) {
+            // the many that are alike, one for each file that is put back, would leave hardly any of the others
+            faults.removeIf(fault -> fault.when() > EACH_OF);
+            Collections.shuffle(faults, new Random(seed));
+            faults.subList(Math.min(faults.size(), count * Child.SCALE), faults.size()).clear();
+        }
+    }
+
+    private static List<Fault> unreadable(Map<String, Integer> calls, long seed) {
+        List<Fault> faults = new ArrayList<>();
+        calls.forEach((call, count) -> {
+            for (int when = 1; when <= count; when++) {
+                faults.add(new Fault(call, "error=EIO", when));
+            }
+        });
+        sample(faults, SAMPLE / 3, seed);
+        return faults;
+    }
+
+    /** A disk that cannot read a block: while a file is imaged, while it is put back. */
+    @Test
+    @Tag("K6-5")
+    @Tag("K6-8")
+    void tree_whicheverReadFails_isAsItWasInTheEnd() throws IOException {
+        assumeThat(Trace.isPossible()).as("strace is missing or may not trace here: system calls cannot be made to fail").isTrue();
+        long seed = System.nanoTime();
+        for (Jdk jdk : new LinkedHashSet<>(List.of(Jdks.oldest(), Jdks.newest()))) {
+            Workspace workspace = workspace("counted" + jdk.feature());
+            Map<String, Integer> calls = counted(workspace, workspace.watched(jdk, "", STEPS), 108, READING, readFrom(pack(workspace.root())));
+            assertThat(calls).containsKeys("read", "pread64");
+            List<Fault> faults = unreadable(calls, seed);
+            for (Fault fault : faults) {
+                sweep(jdk, fault, seed, false);
+            }
+            System.out.println("fault sweep on " + jdk + ": " + faults.size() + " faults of " + calls + ", seed " + seed);
+        }
+    }
+
+    @Test
+    @Tag("K6-5")
+    void recovery_whicheverReadFails_saysSoAndTheNextOneIsComplete() throws IOException {
+        assumeThat(Trace.isPossible()).as("strace is missing or may not trace here: system calls cannot be made to fail").isTrue();
+        long seed = System.nanoTime();
+        for (Jdk jdk : new LinkedHashSet<>(List.of(Jdks.oldest(), Jdks.newest()))) {
+            Workspace counted = killed("counted" + jdk.feature(), jdk);
+            Map<String, Integer> calls = counted(counted, Child.on(jdk).in(counted.root()).verb("recover"), 0, READING, readFrom(pack(counted.root())));
+            assertThat(calls).containsKeys("pread64");
+            List<Fault> faults = unreadable(calls, seed);
+            for (Fault fault : faults) {
+                Workspace workspace = killed(jdk.feature() + fault.call() + fault.when(), jdk);
+                Path root = workspace.root();
+                Outcome failed = Child.on(jdk).in(root).verb("recover").through(fault.strace(pack(root), root.resolve("trace"))).run();
+                Tree between = workspace.tree();
+                Outcome recovered = Child.on(jdk).in(root).verb("recover").run();
+
+                String what = "JDK " + jdk + ", " + fault + ", seed " + seed + "\n" + failed + "\n" + recovered;
+                assertThat(recovered.exit()).as(what).isZero();
+                assertThat(workspace.tree().visible()).as(what).isEqualTo(counted.tree().visible());
+                assertThat(failed.exit()).as(what).isIn(0, 1);
+                if (failed.exit() == 0) {
+                    assertThat(between.visible()).as(what).isEqualTo(counted.tree().visible());
+                }
+            }
+            System.out.println("fault sweep of recover on " + jdk + ": " + faults.size() + " faults of " + calls + ", seed " + seed);
+        }
+    }
+
+    /** What a session leaves that is killed when it has done all it was told to. */
+    private Workspace killed(String name, Jdk jdk) throws IOException {
+        Workspace workspace = workspace(name);
+        List<String> steps = new ArrayList<>(List.of(STEPS));
+        steps.set(steps.size() - 1, "write w/out/ready now");
+        steps.add("sleep 60000");
+        workspace.watched(jdk, "", steps.toArray(new String[0])).killedWhen(workspace.root().resolve("w/out/ready"), Duration.ZERO);
+        return workspace;
     }
 
     private void sweep(Jdk jdk, Fault fault, long seed, boolean afterAnother) throws IOException {
