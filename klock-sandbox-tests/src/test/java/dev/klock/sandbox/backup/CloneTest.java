@@ -30,12 +30,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("K6-5")
 class CloneTest {
     private static final int SIZE = 24 << 20;
-    /** xfs is not made smaller. */
-    private static final long DISK = 320L << 20;
 
     @TempDir
     Path directory;
-    private Path disk;
+    private LoopDisk disk;
     private Workspace workspace;
     private Path large;
     private byte[] before;
@@ -49,28 +47,20 @@ class CloneTest {
     }
 
     private void mount(String type) throws IOException {
-        disk = Files.createDirectory(directory.toRealPath().resolve("disk"));
-        Path image = directory.resolve("image");
-        try (RandomAccessFile file = new RandomAccessFile(image.toFile(), "rw")) {
-            file.setLength(DISK);
-        }
-        String made = HostCommand.run("mkfs." + type, "-q", image.toString());
-        assumeThat(made).as(type + " cannot be made here, so nothing can be cloned: " + made).isEmpty();
-        String mounted = HostCommand.run("mount", "-o", "loop", image.toString(), disk.toString());
-        assumeThat(mounted).as(type + " cannot be mounted here, so nothing can be cloned: " + mounted).isEmpty();
-        workspace = Workspace.in(disk);
+        disk = LoopDisk.of(type, directory);
+        workspace = Workspace.in(disk.root());
         large = workspace.root().resolve("w/out/large");
         before = new byte[SIZE + 1234];
         new Random(1).nextBytes(before);
         Arrays.fill(before, 8 << 20, 12 << 20, (byte) 0);
         Files.write(large, before);
-        HostCommand.run("sync", "-f", large.toString());
+        disk.sync();
     }
 
     @AfterEach
     void unmount() {
         if (disk != null) {
-            HostCommand.run("umount", disk.toString());
+            disk.close();
         }
     }
 
@@ -90,7 +80,7 @@ class CloneTest {
     @MethodSource("each")
     void largeFile_isClonedWhereTheJdkCan_andComesBack(String type, Jdk jdk) throws IOException {
         mount(type);
-        long free = Files.getFileStore(disk).getUnallocatedSpace();
+        long free = Files.getFileStore(disk.root()).getUnallocatedSpace();
         String tree = workspace.tree().visible();
 
         Outcome outcome = under(jdk, "one", "append w/out/large more", "await w/out/large", "write w/x astray").run();
@@ -107,8 +97,8 @@ class CloneTest {
             assertThat(Files.size(session("one").resolve("pack"))).isGreaterThan(SIZE);
         }
         // what was changed is kept, and shares all but its end with the image; the restored one is written anew
-        HostCommand.run("sync", "-f", disk.toString());
-        long used = free - Files.getFileStore(disk).getUnallocatedSpace();
+        disk.sync();
+        long used = free - Files.getFileStore(disk.root()).getUnallocatedSpace();
         assertThat(used).as("bytes used").isLessThan(jdk.feature() >= 20 ? SIZE * 3L / 2 : SIZE * 3L);
     }
 

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  * <p>The trace is {@code strace -f -y -s 512} of the calls in {@link #CALLS}; the program writes {@link #STRAYS} before it strays.
  */
 final class Durability {
-    static final String CALLS = "openat,write,pwrite64,fsync,fdatasync,rename,link,unlink,rmdir,mkdir,symlink,ftruncate,exit_group";
+    static final String CALLS = "openat,write,pwrite64,copy_file_range,fsync,fdatasync,rename,link,unlink,rmdir,mkdir,symlink,ftruncate,exit_group";
     static final String STRAYS = "now astray";
 
     private static final Pattern CALL = Pattern.compile("(\\d+) +(\\w+)\\((.*)");
@@ -90,6 +90,12 @@ final class Durability {
             }
             Matcher bytes = TEXT.matcher(arguments);
             text = bytes.find() ? bytes.group(1) : "";
+        } else if (name.equals("copy_file_range")) {
+            Matcher descriptors = DESCRIPTOR.matcher(arguments);
+            while (descriptors.find()) {
+                // the second one is written to
+                paths.add(0, descriptors.group(1));
+            }
         } else {
             Matcher names = TEXT.matcher(arguments);
             while (names.find()) {
@@ -117,7 +123,7 @@ final class Durability {
         }
         String path = call.paths().get(0);
         switch (call.name()) {
-            case "write", "pwrite64", "ftruncate" -> write(call, path);
+            case "write", "pwrite64", "copy_file_range", "ftruncate" -> write(call, path);
             case "fsync", "fdatasync" -> sync(path);
             case "openat" -> {
                 if (isInTree(path) && !call.line().contains("O_RDONLY")) {
@@ -259,6 +265,11 @@ final class Durability {
         }
         if (!synced.contains(IMAGE + " " + path) || name && !synced.contains(IMAGE + " " + parent(path))) {
             problems.add("a change before its image is safe, at " + call.line());
+        }
+        for (String file : unsafeFiles) {
+            if (file.contains("/blob/")) {
+                problems.add("a change before the bytes of " + file + " are safe, at " + call.line());
+            }
         }
         if (!unsafeNames.isEmpty()) {
             problems.add("a change before these names are safe: " + unsafeNames.keySet() + ", at " + call.line());
