@@ -1246,17 +1246,17 @@ public final class Backups implements Closeable {
             if (now.kind == FileState.DIRECTORY) {
                 now = now.withAttributes(files.attributes(e.name.bytes));
             }
+            Entry twin = role == Entry.TOUCHED && now.kind != FileState.DIRECTORY ? known.twin(e, now) : null;
+            if (twin != null) {
+                record(e, role, twin.image, twin.contentAt, later);
+                return;
+            }
             if (now.kind != FileState.FILE) {
                 record(e, role, now, -1, later);
                 if (moved != null) {
                     // its other names must know of it, which are changed by this one, and so must the place that it may go on to
                     meets(e, moved, later);
                 }
-                return;
-            }
-            Entry twin = role == Entry.TOUCHED ? known.twin(e, now) : null;
-            if (twin != null) {
-                record(e, role, twin.image, twin.contentAt, later);
                 return;
             }
             try {

@@ -111,7 +111,7 @@ final class Decisions {
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
             p.detail = again ? null : e.outcome.detail();
             p.aside = again ? null : e.outcome.aside();
-            if (asImaged && !kept && image.nlink > 1 && now.kind == FileState.FILE) {
+            if (asImaged && !kept && image.hasOtherNames()) {
                 // its other names, which may not be on record, join it where it is now
                 groups.putIfAbsent(image.ino, e.name);
             }
@@ -129,7 +129,7 @@ final class Decisions {
         }
         try {
             boolean same = sameContent(now, e);
-            if (same && image.nlink > 1 && now.kind == FileState.FILE && now.sameInode(image)) {
+            if (same && image.hasOtherNames() && now.sameInode(image)) {
                 groups.put(image.ino, e.name);
             }
             // a mapped file gets a new inode even if it is as it was: a store that comes before the process has ended must not reach it
@@ -180,30 +180,20 @@ final class Decisions {
         Entry e = p.e;
         FileState now = p.now;
         try {
-            boolean same = now.kind == FileState.FILE ? sameBytes(now, e) : sameContent(now, e);
-            return same && (e.outcome.detail() != null || now.kind == FileState.ABSENT || now.sameOwnerAndMode(e.image));
+            return isLike(now, e) && (e.outcome.detail() != null || now.kind == FileState.ABSENT || now.sameOwnerAndMode(e.image));
         } catch (IOException unreadable) {
             return false;
         }
     }
 
+    /** Whether what is there is as imaged, and not by a name of something else, though equal: that shares its times and all that is done to it. */
     private boolean sameContent(FileState now, Entry e) throws IOException {
         FileState image = e.image;
-        if (now.kind != image.kind) {
-            return false;
-        }
-        switch (now.kind) {
-            case FileState.FILE:
-                // a name of another file, though of equal content, shares its times and all that is written to it
-                return (image.nlink <= 1 && now.nlink <= 1 || now.sameInode(image)) && sameBytes(now, e);
-            case FileState.LINK:
-                return Arrays.equals(now.link, image.link);
-            case FileState.CHARACTER_DEVICE:
-            case FileState.BLOCK_DEVICE:
-                return now.rdev == image.rdev;
-            default:
-                return true;
-        }
+        return (!image.hasOtherNames() && !now.hasOtherNames() || now.sameInode(image)) && isLike(now, e);
+    }
+
+    private boolean isLike(FileState now, Entry e) throws IOException {
+        return now.isLike(e.image) && (now.kind != FileState.FILE || sameBytes(now, e));
     }
 
     private boolean sameBytes(FileState now, Entry e) throws IOException {
@@ -230,7 +220,7 @@ final class Decisions {
             return Plan.OURS;
         }
         if (e.decided && (now.kind == FileState.ABSENT || now.kind == FileState.DIRECTORY && e.image.kind == FileState.DIRECTORY
-                || sameBytes(now, e) || sameContent(now, e) || known.isComingBack(e, now))) {
+                || isLike(now, e) || known.isComingBack(e, now))) {
             return Plan.OURS;
         }
         FileState left = e.users > 0 ? null : left(e);

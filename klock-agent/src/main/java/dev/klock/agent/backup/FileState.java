@@ -24,7 +24,7 @@ final class FileState {
     static final int FILE_BITS = 0100000;
     static final int DIRECTORY_BITS = 0040000;
     static final int LINK_BITS = 0120000;
-    private static final int FIFO_BITS = 0010000;
+    static final int FIFO_BITS = 0010000;
     private static final int SOCKET_BITS = 0140000;
     private static final int CHARACTER_BITS = 0020000;
     private static final int BLOCK_BITS = 0060000;
@@ -211,6 +211,21 @@ final class FileState {
     /** Same file under whatever name: a rename keeps all of these. */
     boolean couldBeMoved(FileState o) {
         return sameInode(o) && (kind == DIRECTORY || (size == o.size && mtime == o.mtime && Arrays.equals(link, o.link)));
+    }
+
+    /** Whether this is one of several names of something. */
+    boolean hasOtherNames() {
+        return nlink > 1 && kind != DIRECTORY;
+    }
+
+    /** Whether both are the same but for owner, mode, times and, of files, what is in them. */
+    boolean isLike(FileState o) {
+        switch (kind) {
+            case LINK: return o.kind == LINK && Arrays.equals(link, o.link);
+            case CHARACTER_DEVICE:
+            case BLOCK_DEVICE: return o.kind == kind && rdev == o.rdev;
+            default: return o.kind == kind;
+        }
     }
 
     String describe() {

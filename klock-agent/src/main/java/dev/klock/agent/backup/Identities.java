@@ -235,7 +235,7 @@ final class Identities {
                 continue;
             }
             known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.users > 0 && other.wasAt(now);
-            if (now.sameInode(other.image) && other.image.nlink > 1 && other.contentAt >= 0) {
+            if (now.sameInode(other.image) && other.image.hasOtherNames() && (now.kind != FileState.FILE || other.contentAt >= 0)) {
                 twin = other;
             }
         }

@@ -73,7 +73,7 @@ final class Rollback {
     private final List<Plan> plans = new ArrayList<>();
     private final Map<Name, Plan> byName = new HashMap<>();
     private final Map<Long, Name> groups = new HashMap<>();
-    /** Files found by inode, when the other name of a hard-linked one is looked for; null before. */
+    /** What is no directory, by inode, when the other name of a hard-linked file is looked for; null before. */
     private Map<Long, Name> strangers;
     /** What was moved and stays where it is, as its image could not be read, and why. */
     private final Map<Name, IOException> unread = new TreeMap<>();
@@ -463,7 +463,7 @@ final class Rollback {
                 return;
             }
             FileState now = FileState.look(files, e.name);
-            boolean joins = image.kind == FileState.FILE && image.nlink > 1 && !now.sameInode(image);
+            boolean joins = image.hasOtherNames() && !now.sameInode(image);
             if (joins && !second) {
                 return;
             }
@@ -500,11 +500,18 @@ final class Rollback {
                         return;
                     }
                     break;
-                case FileState.LINK:
-                    writeLink(p, path);
-                    break;
                 default:
-                    makeSpecial(p, path);
+                    if (!joins || !join(p, path)) {
+                        if (image.kind == FileState.LINK) {
+                            writeLink(p, path);
+                        } else {
+                            makeSpecial(p, path);
+                        }
+                        if (joins && p.outcome == null) {
+                            groups.put(image.ino, e.name);
+                            apart.add(p);
+                        }
+                    }
                     break;
             }
             p.outcome = p.outcome == null ? Outcome.RESTORED : p.outcome;
@@ -761,14 +768,16 @@ final class Rollback {
             return false;
         }
         FileState state = FileState.look(files, other);
-        if (state.kind != FileState.FILE || state.size != p.e.image.size) {
+        if (!state.isLike(p.e.image) || state.kind == FileState.FILE && state.size != p.e.image.size) {
             return false;
         }
         Path temporary = beside(p);
         Files.deleteIfExists(temporary);
         Files.createLink(temporary, files.path(other.bytes));
         try {
-            verify(p, temporary);
+            if (state.kind == FileState.FILE) {
+                verify(p, temporary);
+            }
             if (displaced.takeAway(p, path)) {
                 displaced.putInPlace(p, temporary, path);
             }
@@ -827,7 +836,12 @@ final class Rollback {
             return null;
         }
         Path path = files.path(other.bytes);
-        if (now.size == image.size && Arrays.equals(Sha256.of(path), image.sha)) {
+        if (image.kind != FileState.FILE) {
+            if (!now.isLike(image) || !now.sameOwnerAndMode(image) && !known.leftAsIs(now)) {
+                return null;
+            }
+            metadata.put(p, path, image, now);
+        } else if (now.size == image.size && Arrays.equals(Sha256.of(path), image.sha)) {
             metadata.put(p, path, image, now);
         } else if (known.leftAsIs(now) || p.e.inPlace) {
             writeInPlace(p, path, now);
@@ -855,7 +869,7 @@ final class Rollback {
             for (Path child : list) {
                 Name name = directory.child(files.name(child.getFileName()));
                 FileState state = FileState.look(files, name);
-                if (state.kind == FileState.FILE && !byName.containsKey(name) && !name.lastBeginsWith(leftover)) {
+                if (state.kind != FileState.DIRECTORY && state.kind != FileState.ABSENT && !byName.containsKey(name) && !name.lastBeginsWith(leftover)) {
                     strangers.putIfAbsent(state.ino, name);
                 } else if (state.kind == FileState.DIRECTORY && deep && !backups.isHome(name)) {
                     below.add(name);

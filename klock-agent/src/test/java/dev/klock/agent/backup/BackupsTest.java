@@ -457,6 +457,52 @@ class BackupsTest {
         assertThat(report.toString()).contains("it was one of 3 names of a file; only 2 of them are known, and are another file now");
     }
 
+    @Test
+    void rollback_ofASymbolicLinkOfTwoNames_keepsBothNamesOneLink() throws IOException {
+        Path one = Files.createSymbolicLink(out.resolve("l1"), Path.of("nowhere"));
+        Path two = Files.createLink(out.resolve("l2"), one);
+        work.delete(one);
+        RollbackReport report = backups.rollback();
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(Files.readSymbolicLink(one)).isEqualTo(Path.of("nowhere"));
+        assertThat(inode(one)).isEqualTo(inode(two));
+    }
+
+    @Test
+    void rollback_ofFifosThatChangedPlaces_bringsBackEachUnderItsNames() throws IOException {
+        Path one = fifo("f1", 0640);
+        Path two = fifo("f2", 0600);
+        Path again = Files.createLink(out.resolve("f2h"), two);
+        work.rename(one, out.resolve("x"));
+        work.rename(two, one);
+        work.rename(again, two);
+        work.rename(out.resolve("x"), again);
+        RollbackReport report = backups.rollback();
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(mode(one)).isEqualTo(0640);
+        assertThat(mode(two)).isEqualTo(0600);
+        assertThat(inode(two)).isEqualTo(inode(again)).isNotEqualTo(inode(one));
+    }
+
+    @Test
+    void rollback_ofTheModeOfAFifo_changedUnderBothItsNames_bringsTheFirstBack() throws IOException {
+        Path one = fifo("f1", 0640);
+        Path two = Files.createLink(out.resolve("f2"), one);
+        work.chmod(one, "rwxrwxrwx");
+        work.chmod(two, "rwx------");
+        work.delete(one);
+        RollbackReport report = backups.rollback();
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(mode(two)).isEqualTo(0640);
+        assertThat(inode(one)).isEqualTo(inode(two));
+    }
+
+    private Path fifo(String name, int mode) throws IOException {
+        Path fifo = out.resolve(name);
+        Work.FILES.makeSpecial(Work.name(fifo), FileState.FIFO_BITS | mode, 0);
+        return fifo;
+    }
+
     // H10
 
     @Test

@@ -398,7 +398,7 @@ class RandomWorkTest {
                 case 2: Files.createSymbolicLink(p, Path.of(random.nextBoolean() ? "nowhere" : "a")); break;
                 case 3: {
                     Path other = pick(root, random);
-                    if (Files.isRegularFile(other, LinkOption.NOFOLLOW_LINKS)) {
+                    if (!Files.isDirectory(other, LinkOption.NOFOLLOW_LINKS)) {
                         Files.createLink(p, other);
                         break;
                     }
@@ -442,7 +442,7 @@ class RandomWorkTest {
                 }
                 return "-";
             case 7:
-                if (file && free) {
+                if (!directory && free) {
                     work.link(p, q);
                     return "link " + p + " as " + q;
                 }

@@ -87,6 +87,23 @@ class TestFiles implements HostFiles {
         }
     }
 
+    /** FIFOs only. */
+    @Override
+    public void makeSpecial(byte[] name, int mode, long rdev) throws IOException {
+        if ((mode & FileState.TYPE_BITS) != FileState.FIFO_BITS) {
+            throw new IOException("nothing but FIFOs can be made here");
+        }
+        try {
+            Process made = new ProcessBuilder("mkfifo", path(name).toString()).inheritIO().start();
+            if (made.waitFor() != 0) {
+                throw new IOException("mkfifo: exit " + made.exitValue());
+            }
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+        Files.setAttribute(path(name), "unix:mode", mode & 07777);
+    }
+
     @Override
     public byte[] workingDirectory() {
         return name(Path.of("").toAbsolutePath());

@@ -41,14 +41,17 @@ final class TreeListing {
         // JDK 17 sets times to the microsecond only.
         long micros = ((FileTime) a.get("lastModifiedTime")).to(TimeUnit.MICROSECONDS);
         String line = Integer.toOctalString((Integer) a.get("mode")) + " " + a.get("uid") + ":" + a.get("gid") + " " + micros;
+        if (Files.isDirectory(p, LinkOption.NOFOLLOW_LINKS)) {
+            return line;
+        }
+        line += " " + a.get("nlink") + " names, first " + firstName.computeIfAbsent(a.get("ino"), k -> root.relativize(p).toString());
         if (Files.isSymbolicLink(p)) {
             return line + " -> " + Files.readSymbolicLink(p);
         }
         if (Files.isRegularFile(p, LinkOption.NOFOLLOW_LINKS)) {
-            String name = firstName.computeIfAbsent(a.get("ino"), k -> root.relativize(p).toString());
             byte[] content = Files.readAllBytes(p);
             String shown = content.length < 40 ? Arrays.toString(content) : content.length + " bytes, hash " + Arrays.hashCode(content);
-            return line + " " + a.get("nlink") + " names, first " + name + " " + shown;
+            return line + " " + shown;
         }
         return line;
     }
