@@ -422,11 +422,10 @@ public final class Backups implements Closeable {
         return e;
     }
 
-    private static void giveUp(Entry e) {
+    /** What was to be changed stays as it is, since its image, or that of another, cannot be had. */
+    private void giveUp(Entry e) {
         if (e != null) {
-            synchronized (e) {
-                e.users--;
-            }
+            left(e.name.bytes);
         }
     }
 
@@ -558,36 +557,35 @@ public final class Backups implements Closeable {
         }
         boolean atWork = openTree(root);
         Seen each = new Seen(count >= WORTH_FILES || bytes >= WORTH_BYTES);
-        for (int i = 0; i < names.size(); i++) {
-            Name n = names.get(i);
-            Entry e = known.entry(n);
-            synchronized (e) {
-                if (e.role == Entry.TOUCHED) {
-                    see(e);
-                    if (!atWork || e.left != null) {
-                        again(e);
+        boolean opened = false;
+        try {
+            for (int i = 0; i < names.size(); i++) {
+                Name n = names.get(i);
+                Entry e = known.entry(n);
+                synchronized (e) {
+                    if (e.role == Entry.TOUCHED) {
+                        see(e);
+                        if (!atWork || e.left != null) {
+                            again(e);
+                        }
+                    } else {
+                        each.state = seen.get(i);
+                        touch(e, each, System.nanoTime());
                     }
-                } else if (atWork && e.role == Entry.NONE) {
-                    // a child that is at work here has made it since it was looked at
-                    record(e, Entry.TOUCHED, FileState.absent(), -1);
-                } else {
-                    each.state = seen.get(i);
-                    touch(e, each, System.nanoTime());
-                }
-                if (n == root) {
-                    e.overlapped = true;
-                    e.users++;
-                    e.withTree = true;
+                    if (n == root) {
+                        e.overlapped = true;
+                        e.users++;
+                        e.withTree = true;
+                        opened = true;
+                    }
                 }
             }
-        }
-        synchronized (sources) {
-            earlier = null;
-            earlierRead = false;
-        }
-        // behind the notes of what each was, which it makes things of the past
-        append(TREE, named(root.bytes, 0));
-        try {
+            synchronized (sources) {
+                earlier = null;
+                earlierRead = false;
+            }
+            // behind the notes of what each was, which it makes things of the past
+            append(TREE, named(root.bytes, 0));
             boolean again = true;
             for (int attempt = 1; again; attempt++) {
                 again = false;
@@ -604,10 +602,9 @@ public final class Backups implements Closeable {
                     }
                 }
             }
-        } catch (IOException failed) {
-            Entry e = known.entry(root);
-            synchronized (e) {
-                e.users--;
+        } catch (IOException | RuntimeException failed) {
+            if (opened) {
+                left(root.bytes);
             }
             throw failed;
         }

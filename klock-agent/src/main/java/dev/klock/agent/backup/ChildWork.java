@@ -41,7 +41,12 @@ final class ChildWork {
      */
     void openTree(byte[] path, int maxFiles, long maxBytes) throws IOException {
         backups.imageTree(path, maxFiles, maxBytes);
-        openBelow(path, Integer.MAX_VALUE);
+        try {
+            openBelow(path, Integer.MAX_VALUE);
+        } catch (IOException | RuntimeException failed) {
+            backups.left(path);
+            throw failed;
+        }
     }
 
     /**
@@ -51,14 +56,22 @@ final class ChildWork {
     List<byte[]> openChildren(byte[] path) throws IOException {
         backups.image(path);
         List<byte[]> below = new ArrayList<>();
-        File[] entries = files.path(path).toFile().listFiles();
-        for (int i = 0; entries != null && i < entries.length; i++) {
-            byte[] name = files.name(entries[i].toPath());
-            backups.image(name);
-            below.add(name);
+        try {
+            File[] entries = files.path(path).toFile().listFiles();
+            for (int i = 0; entries != null && i < entries.length; i++) {
+                byte[] name = files.name(entries[i].toPath());
+                backups.image(name);
+                below.add(name);
+            }
+            openBelow(path, 1);
+            return below;
+        } catch (IOException | RuntimeException failed) {
+            for (int i = 0; i < below.size(); i++) {
+                backups.left(below.get(i));
+            }
+            backups.left(path);
+            throw failed;
         }
-        openBelow(path, 1);
-        return below;
     }
 
     /** What the session had left there and is gone may come back by the child's hand. */

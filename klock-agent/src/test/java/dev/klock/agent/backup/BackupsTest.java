@@ -503,6 +503,68 @@ class BackupsTest {
         return fifo;
     }
 
+    // what cannot be imaged stays as it is, and so does everything beside it
+
+    /** One file of which no image can be had. */
+    private static final class Unreadable extends TestFiles {
+        private final String last;
+
+        Unreadable(String last) {
+            this.last = last;
+        }
+
+        private boolean isIt(byte[] name) {
+            return new String(name, StandardCharsets.UTF_8).endsWith(last);
+        }
+
+        @Override
+        public int open(byte[] name) {
+            return isIt(name) ? -1 : super.open(name);
+        }
+
+        @Override
+        public byte[][] attributes(byte[] name) throws IOException {
+            if (isIt(name)) {
+                throw new IOException("may not be read");
+            }
+            return super.attributes(name);
+        }
+    }
+
+    /** @param how what is refused: a child of the directory's tree, one of what is directly in it, or its move */
+    @ParameterizedTest
+    @ValueSource(strings = {"tree", "children", "move"})
+    void tree_ofWhichOneFileCannotBeImaged_isRefusedEachTime_andNothingOfItIsTheSessions(String how) throws IOException {
+        Path tree = Files.createDirectory(out.resolve("tree"));
+        for (int i = 0; i < 40; i++) {
+            Files.writeString(tree.resolve("f" + i), "before");
+        }
+        Files.writeString(tree.resolve("secret"), "before");
+        backups.close();
+        backups = Backups.open(home, "refusing", new Unreadable("/secret"));
+        for (int attempt = 0; attempt < 3; attempt++) {
+            assertThatThrownBy(() -> open(how, Work.name(tree))).isInstanceOf(IOException.class).hasMessageContaining("may not be read");
+        }
+        // somebody else's work from here on
+        Files.writeString(tree.resolve("f0"), "theirs");
+        Files.delete(tree.resolve("f1"));
+        Files.writeString(tree.resolve("f40"), "theirs");
+        RollbackReport report = backups.rollback();
+        assertThat(report.count(RollbackReport.Outcome.REMOVED) + report.count(RollbackReport.Outcome.RESTORED)).as(report.toString()).isZero();
+        assertThat(tree.resolve("f0")).hasContent("theirs");
+        assertThat(tree.resolve("f40")).hasContent("theirs");
+        assertThat(tree.resolve("f1")).doesNotExist();
+        assertThat(tree.resolve("f39")).hasContent("before");
+    }
+
+    private void open(String how, byte[] tree) throws IOException {
+        switch (how) {
+            case "tree" -> backups.openTree(tree, Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+            case "children" -> backups.openChildren(tree);
+            default -> backups.imageTree(tree);
+        }
+    }
+
     // H10
 
     @Test
