@@ -99,6 +99,7 @@ public final class Backups implements Closeable {
     static final int DAMAGE = 18;
     static final int OPEN = 19;
     static final int SOURCE = 20;
+    static final int BOOT = 21;
     /** From 3 on an image may be in another file than the session's own pack. */
     static final int FORMAT = 3;
     private static final int OLDEST_FORMAT = 2;
@@ -111,6 +112,8 @@ public final class Backups implements Closeable {
     private static final long HASH_PAUSE_NS = 1_000_000_000L;
     /** So long one {@link #flush} may hash. */
     private static final long HASHING_NS = 20_000_000L;
+    /** The same when the session ends: what it left a moment before is known to a later undo by its bytes only. */
+    private static final long LAST_HASHING_NS = 500_000_000L;
     /**
      * So many {@code left} of one path are written at once; later ones when the path has been at rest for {@link #REST_NS}. A path that
      * is changed again and again costs no records: until it rests it counts as being changed.
@@ -177,6 +180,8 @@ public final class Backups implements Closeable {
     private boolean damageOnDisk;
     /** This object continues what another process began. */
     private boolean recovered;
+    /** The boot that the session ran in; null if it is not known. */
+    byte[] boot;
 
     private Backups(Path home, String sessionId, Path directory, HostFiles files, boolean readOnly, Store.Hold held) throws IOException {
         this.files = files;
@@ -760,15 +765,18 @@ public final class Backups implements Closeable {
      * times a second.
      */
     public void flush() {
-        flush(System.nanoTime() - REST_NS);
+        flush(System.nanoTime() - REST_NS, HASHING_NS);
     }
 
     void flushAll() {
-        flush(Long.MAX_VALUE);
+        flush(Long.MAX_VALUE, 0);
     }
 
-    /** @param before only those left before this System.nanoTime(); MAX_VALUE for all */
-    private void flush(long before) {
+    /**
+     * @param before only those left before this System.nanoTime(); MAX_VALUE for all
+     * @param hashingNs for how long files that were not hashed yet are
+     */
+    private void flush(long before, long hashingNs) {
         List<Entry> late = new ArrayList<>();
         synchronized (collected) {
             int kept = 0;
@@ -791,7 +799,7 @@ public final class Backups implements Closeable {
                 see(e);
                 left = e.left;
             }
-            byte[] sha = before != Long.MAX_VALUE && System.nanoTime() - start < HASHING_NS ? hash(e, left) : null;
+            byte[] sha = System.nanoTime() - start < hashingNs ? hash(e, left) : null;
             synchronized (e) {
                 if (sha != null && e.left == left && unchanged(e, left)) {
                     left(e, left.withSha(sha), e.leftAt);
@@ -914,15 +922,22 @@ public final class Backups implements Closeable {
                 synchronized (e) {
                     see(e);
                     if (e.role == Entry.TOUCHED && (e.left == null || e.users > 0)) {
+                        boolean replaced = e.users > 0 && !blocked && isReplaced(e);
                         e.users = 0;
-                        noteIf(e, blocked, false);
+                        if (replaced) {
+                            // as it was before it was opened it is not any more, and how it is can be seen nowhere
+                            left(e, e.lastKnown().before(FileState.now()), next());
+                            writeLeft(e, false);
+                        } else {
+                            noteIf(e, blocked, false);
+                        }
                     }
                     if (e.ownMtime != 0) {
                         append(OWN_MTIME, named(e.name.bytes, 8).putLong(e.ownMtime));
                     }
                 }
             }
-            flushAll();
+            flush(Long.MAX_VALUE, LAST_HASHING_NS);
         }
         ending = true;
         pack().sync(append(END, new byte[] {(byte) as.ordinal()}));
@@ -1128,6 +1143,9 @@ public final class Backups implements Closeable {
                 return;
             }
             see(e);
+            if (e.left == null && e.users == 0 && known.isGoneWithDirectory(e)) {
+                left(e, FileState.absent(), next());
+            }
             FileState was = e.left;
             if (was != null) {
                 long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
@@ -1145,6 +1163,8 @@ public final class Backups implements Closeable {
                 append(TOUCH, named(e.name.bytes, 0));
                 open(e);
                 found(e, FileState.look(files, e.name));
+            } else {
+                supersedeReplaced(e);
             }
             return;
         }
@@ -1182,8 +1202,22 @@ public final class Backups implements Closeable {
         e.leftAt = next();
     }
 
+    /** Others may have put another file where the session has one open: it is imaged before the session changes it, too. Holds e. */
+    private void supersedeReplaced(Entry e) throws IOException {
+        FileState there = FileState.look(files, e.name);
+        if (there.kind == FileState.FILE && !e.wasAt(there) && !children.isOpen(e.name) && known.isReplaced(e, there)) {
+            e.superseded();
+            take(e, Entry.TOUCHED);
+        }
+    }
+
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
     private void again(Entry e) throws IOException {
+        if (e.left == null && e.users == 0 && known.isGoneWithDirectory(e)) {
+            left(e, FileState.absent(), next());
+        } else if (e.users > 0) {
+            supersedeReplaced(e);
+        }
         long at = next();
         FileState now = FileState.look(files, e.name);
         if (e.left != null && !children.isOpen(e.name) && known.foreign(e, now)) {
@@ -1700,6 +1734,15 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** Whether the session still has a file open that is not at its name any more, as somebody else has put another there. Holds e. */
+    private boolean isReplaced(Entry e) {
+        try {
+            return known.isReplaced(e, look(e.name));
+        } catch (IOException unknown) {
+            return false;
+        }
+    }
+
     private void collect(Entry e) {
         if (!e.collected) {
             e.collected = true;
@@ -1724,6 +1767,10 @@ public final class Backups implements Closeable {
             now = look(e, fd);
             if (fd >= 0 && e.overlapped) {
                 saw(fd, now);
+                FileState open = openOn(fd);
+                now = open != null && !now.sameInode(open) && known.isReplaced(e, now) ? open : now;
+            } else if (fd < 0 && known.isNew(e, now)) {
+                now = FileState.absent();
             }
             if (before.sha != null && now.sameStat(before) && !before.racy()) {
                 now = now.withSha(before.sha);
@@ -1922,6 +1969,7 @@ public final class Backups implements Closeable {
                 ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
                 fresh.append(BEGIN, head, null, 0);
                 fresh.append(HOME, named(home.bytes, 0).array(), null, 0);
+                fresh.append(BOOT, Boot.id(), null, 0);
                 pack = fresh;
             }
             return pack;

@@ -40,6 +40,10 @@ final class Decisions {
     private final Map<Long, Plan> openInodes = new HashMap<>();
     /** Directories in which the session was still changing something: what it made there is not in the times that it left. */
     private final Set<Name> openParents = new HashSet<>();
+    /** Directories into which an earlier rollback could not put back something. */
+    private final Set<Name> failedParents = new HashSet<>();
+    /** What was last changed before this, in ns since the epoch, was so before the machine went down with the session; see {@link Boot#after}. */
+    private final long bootedNs;
 
     /**
      * @param plans  all of them by name
@@ -57,11 +61,15 @@ final class Decisions {
         this.rolledBack = backups.state() == Backups.State.ROLLED_BACK;
         this.plans = plans;
         this.groups = groups;
+        this.bootedNs = crashed ? Boot.after(backups.boot) : Long.MIN_VALUE;
     }
 
     /** To be called before anything is decided. */
     void gather(Collection<Plan> all) {
         for (Plan p : all) {
+            if (p.e.outcome != null && p.e.outcome.outcome() == Outcome.FAILED) {
+                failedParents.add(p.e.name.parent());
+            }
             if (p.e.role == Entry.TOUCHED && (p.e.left == null || p.e.users > 0) && known.blocked(p.e.name) == null) {
                 openParents.add(p.e.name.parent());
                 try {
@@ -116,7 +124,7 @@ final class Decisions {
                 groups.putIfAbsent(image.ino, e.name);
             }
             // what is in a directory that is back may not be on record, and is put back once more
-            boolean unfinished = e.timesDue || crashed && e.outcome.outcome() == Outcome.RESTORED;
+            boolean unfinished = e.timesDue || failedParents.contains(e.name) || crashed && e.outcome.outcome() == Outcome.RESTORED;
             p.times = unfinished && !rolledBack && now.kind == FileState.DIRECTORY;
             return;
         }
@@ -155,6 +163,11 @@ final class Decisions {
             }
             if (p.owner == Plan.THEIRS && undo.force()) {
                 p.owner = Plan.ATTRIBUTED;
+            }
+            if (p.owner == Plan.THEIRS && isNotOurChange(e)) {
+                p.outcome = Outcome.UNCHANGED;
+                p.times = false;
+                return;
             }
             if (p.owner == Plan.THEIRS) {
                 aside.keepTheirs(p, "changed by someone else since: now " + now.describe() + ", was " + image.describe());
@@ -215,7 +228,34 @@ final class Decisions {
         return now.kind == FileState.ABSENT || now.sameOwnerAndMode(image) && (now.kind == FileState.DIRECTORY || now.mtime == image.mtime);
     }
 
+    /** Whether the session, or a child of its, could have changed the path, but left it as it was: then whatever others did to it is their own. */
+    private boolean isNotOurChange(Entry e) {
+        FileState left = e.left;
+        return !crashed && left != null && e.users == 0 && e.earlier.length == 0 && !e.decided && !e.gone && (left.kind == FileState.ABSENT
+                ? e.image.kind == FileState.ABSENT : left.sameStat(e.image));
+    }
+
     private int owner(Entry e, FileState now) throws IOException {
+        int owner = ownerByState(e, now);
+        return owner == Plan.THEIRS && crashed && isFromBefore(e, now) ? Plan.ATTRIBUTED : owner;
+    }
+
+    /**
+     * Whether what is there now was so before the session crashed, though it left it otherwise: a disk that lost its power has kept something
+     * earlier. Nobody has changed it since, for that would have a later time.
+     */
+    private boolean isFromBefore(Entry e, FileState now) throws IOException {
+        FileState seen = now.kind == FileState.ABSENT ? FileState.look(files, e.name.parent()) : now;
+        if (seen.kind == FileState.ABSENT) {
+            return false;
+        }
+        FileState left = e.left;
+        return seen.ctime < bootedNs || left != null && left.kind != FileState.ABSENT && seen.ctime < left.ctime
+                || left != null && now.sameInode(left) && now.ctime == left.ctime
+                || e.prior != null && now.sameInode(e.prior) && now.ctime <= e.prior.ctime;
+    }
+
+    private int ownerByState(Entry e, FileState now) throws IOException {
         if (e.inPlace && now.kind == FileState.FILE && (now.sameInode(e.image) || e.left != null && now.sameInode(e.left))) {
             return Plan.OURS;
         }
@@ -225,6 +265,9 @@ final class Decisions {
         }
         FileState left = e.users > 0 ? null : left(e);
         if (left == null) {
+            if (e.users > 0 && known.isReplaced(e, now)) {
+                return Plan.THEIRS;
+            }
             return e.prior != null && now.sameStat(e.prior) && !e.prior.racy() ? Plan.OURS : Plan.ATTRIBUTED;
         }
         if (now.kind != left.kind) {
@@ -263,7 +306,8 @@ final class Decisions {
                 && (other.sha == null || hasSha(e, other.sha))) {
             return Plan.OURS;
         }
-        boolean onlyInodeChanged = now.sameInode(left) && now.size == left.size && now.mtime == left.mtime && left.sha == null;
+        // with the same times to the nanosecond: a mode, or a copy that keeps them, as the undo of a later session makes
+        boolean onlyInodeChanged = now.size == left.size && now.mtime == left.mtime && left.sha == null;
         return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) || known.wasOpen(e, now) ? Plan.ATTRIBUTED : Plan.THEIRS;
     }
 

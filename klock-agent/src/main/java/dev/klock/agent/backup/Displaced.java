@@ -101,6 +101,11 @@ final class Displaced {
     /** What stays in {@code displaced/}: files, and links that may be somebody else's; named in the report where they may. */
     private void keep(Plan p, FileState moved, Path away) throws IOException {
         if (moved.kind == FileState.LINK && p.owner == Plan.ATTRIBUTED) {
+            if (moved.nlink > 1) {
+                // it would be one name too many of something that stays
+                Files.delete(away);
+                Files.createSymbolicLink(away, files.path(moved.link));
+            }
             p.aside = away;
             p.note(why(p));
             return;

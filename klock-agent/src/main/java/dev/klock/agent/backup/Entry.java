@@ -79,6 +79,8 @@ final class Entry {
     long hashedAtNs;
     /** An imaged directory that the session once removed or renamed: what is there now came later, whatever its inode number. */
     volatile boolean gone;
+    /** Order, as {@link #leftAt}, of the last time the session left nothing at the path; 0 for never. */
+    volatile long goneAt;
     /** For directories: mtime after the session's last change of what is in it; 0 if it made none. */
     long ownMtime;
 
@@ -131,6 +133,7 @@ final class Entry {
         leftAt = at;
         unseen = false;
         gone |= !now.sameInode(image);
+        goneAt = now.kind == FileState.ABSENT ? at : goneAt;
     }
 
     /** The last state of the path that is known for certain to be the session's, or the image. */

@@ -19,6 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Identities {
     /** How often what changes each time it is looked at is looked at once more. */
     private static final int MAX_LOOKS = 10;
+    /** For so long a call that makes a file, and leaves no descriptor of it open, may take. */
+    private static final long MAX_MAKING_NS = 1_000_000_000L;
 
     private final HostFiles files;
     private final ConcurrentHashMap<Name, Entry> entries = new ConcurrentHashMap<>();
@@ -218,6 +220,63 @@ final class Identities {
             default:
                 return !now.sameInode(left) && !isAsLeft(now) && !movedHere(e.name, now);
         }
+    }
+
+    /**
+     * Whether the session has removed or renamed a directory above e after it last touched or left e: then what is at the name now came there
+     * later, by whomever.
+     */
+    boolean isGoneWithDirectory(Entry e) {
+        for (Name up = e.name.parent(); up != null; up = up.parent()) {
+            Entry a = entries.get(up);
+            if (a != null && a.role == Entry.TOUCHED && a.goneAt > e.leftAt) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether {@code now}, found at e's name, which is gone with a directory above, is somebody else's: not what came back with the directory. */
+    boolean isNew(Entry e, FileState now) throws IOException {
+        return now.kind != FileState.ABSENT && isGoneWithDirectory(e) && !isAsLeft(now) && !movedHere(e.name, now);
+    }
+
+    /**
+     * Whether the regular file at the name of e, which the session has open or mapped, is another one that somebody else has put there: none
+     * that the session ever had at the name, has left or has open, under whatever name. Asked of this process while it is alive only. A file that
+     * one of its threads is making in this moment is looked at once more.
+     */
+    boolean isReplaced(Entry e, FileState now) throws IOException {
+        FileState seen = now;
+        for (int n = 0; looksReplaced(e, seen); n++) {
+            FileState again = FileState.look(files, e.name);
+            if (!looksReplaced(e, again)) {
+                return false;
+            }
+            if (n == MAX_LOOKS || again.sameStat(seen)) {
+                return true;
+            }
+            seen = again;
+        }
+        return false;
+    }
+
+    private boolean looksReplaced(Entry e, FileState now) {
+        if (now.kind != FileState.FILE || e.wasAt(now) || leftAsIs(now)) {
+            return false;
+        }
+        if (e.lastKnown().kind != FileState.FILE && e.met.length == 0 && System.nanoTime() - e.touchedNs < MAX_MAKING_NS) {
+            // a thread may have made it and not said so yet
+            return false;
+        }
+        Entry[] candidates = byInode.get(now.ino);
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            if (c.role == Entry.TOUCHED && (now.couldBeMoved(c.image) || c.users > 0 && c.wasAt(now))) {
+                return false;
+            }
+        }
+        return !OpenFiles.isOpenForWriting(now);
     }
 
     // --- the same file under another name

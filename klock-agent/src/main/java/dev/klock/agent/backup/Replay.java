@@ -33,6 +33,10 @@ final class Replay implements Pack.Reader {
             case Backups.HOME:
                 backups.recordedHome = path(in);
                 break;
+            case Backups.BOOT:
+                backups.boot = new byte[in.remaining()];
+                in.get(backups.boot);
+                break;
             case Backups.DAMAGE:
                 backups.damage = new String(path(in), StandardCharsets.UTF_8);
                 break;
