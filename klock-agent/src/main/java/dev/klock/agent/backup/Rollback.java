@@ -493,9 +493,7 @@ final class Rollback {
                         if (image.nlink > 1) {
                             settle();
                             groups.put(image.ino, e.name);
-                            if (joins) {
-                                apart.add(p);
-                            }
+                            apart.add(p);
                         }
                         return;
                     }
@@ -507,7 +505,7 @@ final class Rollback {
                         } else {
                             makeSpecial(p, path);
                         }
-                        if (joins && p.outcome == null) {
+                        if (image.hasOtherNames() && p.outcome == null) {
                             groups.put(image.ino, e.name);
                             apart.add(p);
                         }

@@ -99,6 +99,13 @@ class RandomWorkTest {
         rollback_endedAtAnyStep_isFinishedByTheNext(1306138885L, 19, 1);
     }
 
+    /** The inode number of a symbolic link whose names are gone is given to a new one at one of them. */
+    @Example
+    @Tag("K6-5")
+    void rollback_ofALinkOfTwoNamesWhoseNumberIsInUseAgain_givesTheStartTree() throws IOException {
+        run(-795668622168253862L, 28, false, 1);
+    }
+
     /** Whoever uses it ends at the given step. */
     private static final class Mortal extends TestFiles {
         static final class Death extends Error {
