@@ -643,6 +643,7 @@ public final class Backups implements Closeable {
             return;
         }
         boolean tree = false;
+        boolean child = false;
         synchronized (e) {
             if (e.users > 1) {
                 e.users--;
@@ -653,6 +654,7 @@ public final class Backups implements Closeable {
                 }
                 // not before: until it is known how it was left, its other names are those of something that is being changed
                 e.users = 0;
+                child = e.openDepth > 0;
                 children.closed(e);
                 e.overlapped = false;
                 tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
@@ -660,7 +662,7 @@ public final class Backups implements Closeable {
             }
         }
         if (tree) {
-            noteBelow(e.name);
+            noteBelow(e.name, child);
         }
     }
 
@@ -732,8 +734,12 @@ public final class Backups implements Closeable {
     public record Change(byte[] path, boolean existed, boolean exists) {
     }
 
-    /** The directory stayed (its rename failed, or a child worked in it): what is below is open no longer. */
-    private void noteBelow(Name root) {
+    /**
+     * The directory stayed (its rename failed, or a child worked in it): what is below is open no longer.
+     *
+     * @param child a child could put there what it liked
+     */
+    private void noteBelow(Name root, boolean child) {
         Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : known.all()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
@@ -741,6 +747,10 @@ public final class Backups implements Closeable {
                 synchronized (e) {
                     see(e);
                     if (e.users == 0 && e.left == null) {
+                        if (child) {
+                            // whatever is there by now
+                            e.leftAt = next();
+                        }
                         noteIf(e, blocked, true);
                     }
                 }
@@ -1769,7 +1779,7 @@ public final class Backups implements Closeable {
                 saw(fd, now);
                 FileState open = openOn(fd);
                 now = open != null && !now.sameInode(open) && known.isReplaced(e, now) ? open : now;
-            } else if (fd < 0 && known.isNew(e, now)) {
+            } else if (fd < 0 && !children.isOpen(e.name) && known.isNew(e, now)) {
                 now = FileState.absent();
             }
             if (before.sha != null && now.sameStat(before) && !before.racy()) {

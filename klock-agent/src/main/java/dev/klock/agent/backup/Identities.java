@@ -108,6 +108,12 @@ final class Identities {
         }
     }
 
+    /** Whether the session is known to have changed this file itself, not only its names, since it was imaged. */
+    boolean wasChangedInPlace(FileState image) {
+        Last last = known.get(image.ino);
+        return last != null && last.state.sameInode(image) && (!last.state.couldBeMoved(image) || !last.state.sameOwnerAndMode(image));
+    }
+
     // --- names that lead elsewhere
 
     /** The topmost component above {@code name} that is there and is not a directory, or null. */

@@ -800,7 +800,11 @@ final class Rollback {
         for (Plan q : plans) {
             back += q.e.image.sameInode(image) && (q.outcome == Outcome.RESTORED || q.outcome == Outcome.UNCHANGED) ? 1 : 0;
         }
-        if (back == 1) {
+        int unknown = image.nlink - back;
+        if (unknown > 0 && known.wasChangedInPlace(image)) {
+            aside.keepTheirs(p, "it is back, but was one of " + image.nlink + " names of a file: " + (unknown == 1 ? "one that is not known still holds"
+                    : unknown + " that are not known still hold") + " what the session wrote");
+        } else if (back == 1) {
             p.note("it was one of " + image.nlink + " names of a file; no other name is known, so it is a file of its own now");
         } else if (back < image.nlink) {
             p.note("it was one of " + image.nlink + " names of a file; only " + back + " of them are known, and are another file now");

@@ -458,6 +458,21 @@ class BackupsTest {
     }
 
     @Test
+    void rollback_ofAFileChangedInPlaceWhoseKnownNamesWent_saysThatAnotherNameHoldsItsBytes() throws IOException {
+        Path one = file("h1", "before");
+        Path two = Files.createLink(out.resolve("h2"), one);
+        Path elsewhere = Files.createLink(temp.resolve("elsewhere"), one);
+        work.append(one, " and more");
+        work.delete(one);
+        work.delete(two);
+        RollbackReport report = backups.rollback();
+        assertThat(one).hasContent("before");
+        assertThat(inode(one)).isEqualTo(inode(two));
+        assertThat(elsewhere).hasContent("before and more");
+        assertThat(report.conflicts().toString()).contains("was one of 3 names of a file: one that is not known still holds what the session wrote");
+    }
+
+    @Test
     void rollback_ofASymbolicLinkOfTwoNames_keepsBothNamesOneLink() throws IOException {
         Path one = Files.createSymbolicLink(out.resolve("l1"), Path.of("nowhere"));
         Path two = Files.createLink(out.resolve("l2"), one);
