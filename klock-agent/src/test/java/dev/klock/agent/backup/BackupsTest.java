@@ -580,6 +580,93 @@ class BackupsTest {
         }
     }
 
+    /** M3: what could not be put back the first time changes its directory the second time. */
+    @Test
+    void undo_thatFinishesAnother_putsTheTimesOfDirectoriesBack() throws IOException {
+        file("d/e/f", "a text that is found in the pack");
+        file("d/e/g", "another");
+        age(out.resolve("d/e"));
+        age(out.resolve("d"));
+        age(out);
+        Map<String, String> before = TreeListing.of(out);
+        work.deleteTree(out.resolve("d"));
+        backups.done();
+        backups.close();
+        int at = new String(Files.readAllBytes(backups.directory().resolve("pack")), StandardCharsets.ISO_8859_1).indexOf("a text that");
+        overwrite(at, (byte) 'b');
+        backups = Backups.reopen(home, "s-1", Work.FILES);
+        RollbackReport report = backups.rollback();
+        assertThat(report.count(FAILED)).as(report.toString()).isEqualTo(1);
+        backups.close();
+        overwrite(at, (byte) 'a');
+        backups = Backups.reopen(home, "s-1", Work.FILES);
+        report = backups.rollback();
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(TreeListing.of(out)).as(report.toString()).isEqualTo(before);
+    }
+
+    private void overwrite(long at, byte with) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(backups.directory().resolve("pack").toFile(), "rw")) {
+            file.seek(at);
+            file.write(with);
+        }
+    }
+
+    // A machine that loses its power
+
+    /** Everything was changed so much earlier. */
+    private static final class Ago extends TestFiles {
+        private final long ns;
+
+        Ago(long ns) {
+            this.ns = ns;
+        }
+
+        @Override
+        public long[] status(byte[] name) throws IOException {
+            long[] status = super.status(name);
+            if (status != null) {
+                status[CTIME] -= ns;
+            }
+            return status;
+        }
+    }
+
+    /** @param ago how much earlier than the session's last change what the disk has kept was changed, in ms; not, if 0 */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 60_000})
+    @Tag("C45")
+    void rollbackAfterACrash_ofWhatTheDiskHasKeptOfAnEarlierTime_isNotTakenForOthers(long ago) throws IOException {
+        Path a = file("a", "before");
+        Path gone = file("gone", "before");
+        Path made = out.resolve("made");
+        work.write(a, "what the session wrote");
+        work.write(gone, "what the session wrote");
+        work.write(made, "what the session wrote");
+        backups.close();
+        Files.writeString(a, "what");
+        Files.delete(gone);
+        Files.writeString(made, "");
+        backups = Backups.openCrashed(home, "s-1", new Ago(ago * 1_000_000L));
+        RollbackReport report = backups.rollback();
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        assertThat(report.count(KEPT_THEIRS)).as(report.toString()).isEqualTo(ago == 0 ? 3 : 0);
+        if (ago > 0) {
+            assertThat(a).hasContent("before");
+            assertThat(gone).hasContent("before");
+            assertThat(made).doesNotExist();
+            assertThat(entry(report, a).aside()).hasContent("what");
+        }
+    }
+
+    @Test
+    void boot_isKnownByItsName() {
+        assertThat(Boot.after(Boot.id())).isEqualTo(Long.MIN_VALUE);
+        assertThat(Boot.after(null)).isEqualTo(Long.MIN_VALUE);
+        assertThat(Boot.after(new byte[0])).isEqualTo(Long.MIN_VALUE);
+        assertThat(Boot.after(new byte[] {1})).isBetween(1_000_000_000L, System.currentTimeMillis() * 1_000_000L);
+    }
+
     // H22: another file at the name of one that the session has open, or in the place of a directory that it has moved
 
     private void replaceByRename(Path p, String text) throws IOException {
