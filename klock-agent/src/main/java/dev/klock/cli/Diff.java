@@ -41,7 +41,7 @@ final class Diff extends Verb {
     @Parameters(arity = "0..1", paramLabel = "PATH", description = "Only this file, or this directory and what is below.")
     private String path;
 
-    @Option(names = "--session", paramLabel = "ID", description = "Which session; by default the last one that changed something.")
+    @Option(names = "--session", paramLabel = "ID", description = "Which session; by default the last one that changed something, if its journal can be read whole.")
     private String session;
 
     @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")

@@ -6,6 +6,7 @@ import dev.klock.agent.log.Release;
 import dev.klock.manifest.Names;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.lang.instrument.Instrumentation;
@@ -13,6 +14,9 @@ import java.nio.charset.Charset;
 import java.nio.charset.IllegalCharsetNameException;
 import java.nio.charset.StandardCharsets;
 import java.nio.charset.UnsupportedCharsetException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -113,8 +117,18 @@ public final class Main implements Runnable {
             terminal.complain(e.getMessage());
             return ExitCode.USAGE;
         }
-        terminal.complain("failed: " + e);
+        terminal.complain("failed: " + (e instanceof IOException ? reason((IOException) e) : e.toString()));
         return ExitCode.FAILED;
+    }
+
+    /** What the system said, without names of classes. */
+    private static String reason(IOException e) {
+        if (e instanceof FileSystemException) {
+            FileSystemException file = (FileSystemException) e;
+            String why = e instanceof AccessDeniedException ? "permission denied" : e instanceof NoSuchFileException ? "no such file or directory" : "not possible";
+            return file.getFile() + ": " + (file.getReason() == null ? why : file.getReason());
+        }
+        return e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
     /** Without a verb. */

@@ -42,8 +42,22 @@ final class SessionRecord {
     long lost;
 
     private boolean summarised;
+    private boolean withoutLog;
 
     private SessionRecord() {
+    }
+
+    /** One of which there are images, and no log any more; {@code startedMs} 0 for unknown. */
+    static SessionRecord withoutLog(String id, long startedMs) {
+        SessionRecord session = new SessionRecord();
+        session.id = id;
+        session.started = startedMs == 0 ? null : Instant.ofEpochMilli(startedMs).toString();
+        session.withoutLog = true;
+        return session;
+    }
+
+    boolean isWithoutLog() {
+        return withoutLog;
     }
 
     /** Reads the log whose first file is {@code first}, with the files that followed it. */
@@ -157,10 +171,22 @@ final class SessionRecord {
         }
     }
 
+    /** When it began, in milliseconds since the epoch; 0 if the log does not say. */
+    long startedMs() {
+        try {
+            return started == null ? 0 : Instant.parse(started).toEpochMilli();
+        } catch (DateTimeParseException e) {
+            return 0;
+        }
+    }
+
     /** {@code end}, or for a log without a summary whether its process still runs. */
     String state() {
         if (end != null) {
             return end;
+        }
+        if (withoutLog) {
+            return "unknown";
         }
         return isRunning() ? "running" : "crashed";
     }

@@ -3,7 +3,6 @@ package dev.klock.cli;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.backup.Backups;
 import dev.klock.agent.backup.Store;
-import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
@@ -12,6 +11,8 @@ import dev.klock.agent.log.Summary;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -21,11 +22,14 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Lists the sessions whose logs are in a home. */
+/** Lists the sessions of a home: those that it has the logs of, and those of which only images are left. */
 @Command(description = "List the sessions of a home: what was decided in each and how it ended, the newest last.")
 final class Sessions extends Verb {
+    private static final String[] PUT_ASIDE = {"displaced", "aside"};
+
     private final Instrumentation instrumentation;
     private final Map<String, Store.Session> images = new HashMap<>();
+    private Path home;
 
     @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
     private String directory;
@@ -40,15 +44,21 @@ final class Sessions extends Verb {
 
     @Override
     public Integer call() throws UsageException, IOException {
-        Home home = home(directory);
-        for (Store.Session session : Store.sessions(home.directory().toPath(), Host.files(instrumentation, environment))) {
+        home = home(directory).directory().toPath();
+        for (Store.Session session : Stored.sessions(home, Host.files(instrumentation, environment))) {
             images.put(session.id(), session);
         }
         List<SessionRecord> sessions = new ArrayList<>();
-        File[] logs = new File(home.directory(), "log").listFiles((dir, name) -> name.endsWith(".jsonl"));
+        File[] logs = home.resolve("log").toFile().listFiles((dir, name) -> name.endsWith(".jsonl"));
         if (logs != null) {
             for (File log : logs) {
                 sessions.add(SessionRecord.read(log));
+            }
+        }
+        for (Store.Session stored : images.values()) {
+            boolean told = sessions.stream().anyMatch(session -> SessionClaim.fileName(session.id).equals(stored.id()));
+            if (!told && (stored.startedMs() != 0 || stored.damage() != null)) {
+                sessions.add(SessionRecord.withoutLog(stored.id(), stored.startedMs()));
             }
         }
         sessions.sort(Comparator.comparing((SessionRecord session) -> session.started == null ? "" : session.started).thenComparing(session -> session.id));
@@ -62,7 +72,7 @@ final class Sessions extends Verb {
         return ExitCode.OK;
     }
 
-    private void print(SessionRecord session) {
+    private void print(SessionRecord session) throws IOException {
         StringBuilder line = new StringBuilder();
         line.append(known(session.started)).append("  ").append(session.id).append("  ").append(known(session.agent)).append("  ")
                 .append(known(session.mode)).append("  ").append(session.state());
@@ -70,7 +80,7 @@ final class Sessions extends Verb {
             line.append(" (exit ").append(session.exitCode).append(')');
         }
         line.append(':');
-        for (Decision decision : Decision.values()) {
+        for (Decision decision : session.isWithoutLog() ? new Decision[0] : Decision.values()) {
             long count = session.counts[decision.ordinal()];
             if (count > 0 || decision == Decision.ALLOW || decision == Decision.DENY) {
                 line.append(' ').append(count).append(' ').append(decision.word());
@@ -87,9 +97,15 @@ final class Sessions extends Verb {
         if (session.lost + session.unreadable > 0) {
             line.append(", records lost ").append(session.lost + session.unreadable);
         }
-        if (stored != null && (stored.touched() > 0 || stored.damage() != null)) {
-            line.append(", images of ").append(stored.touched()).append(stored.touched() == 1 ? " path (" : " paths (").append(stored.bytes()).append(" bytes, ")
+        if (stored != null && (stored.touched() > 0 || stored.damage() != null || session.isWithoutLog())) {
+            line.append(session.isWithoutLog() ? " images of " : ", images of ").append(stored.touched()).append(stored.touched() == 1 ? " path (" : " paths (").append(stored.bytes()).append(" bytes, ")
                     .append(state(stored)).append(')');
+        }
+        if (session.isWithoutLog()) {
+            line.append(", its log is gone");
+            for (String kept : putAside(session)) {
+                line.append(", what a rollback put aside is in ").append(kept);
+            }
         }
         terminal.line(line.toString());
     }
@@ -97,6 +113,18 @@ final class Sessions extends Verb {
     /** What was not put back: as the images know it, which an undo may have changed since the log was written. */
     private static int conflicts(SessionRecord session, Store.Session stored) {
         return stored != null && stored.notBack() >= 0 ? stored.notBack() : session.conflicts;
+    }
+
+    /** Where what the session's rollback put aside is kept, one path for each kind of it; empty if there is none. */
+    private List<String> putAside(SessionRecord session) throws IOException {
+        List<String> kept = new ArrayList<>();
+        for (String kind : PUT_ASIDE) {
+            Path directory = Store.directory(home, session.id).resolve(kind);
+            if (Files.isDirectory(directory)) {
+                kept.add(directory.toString());
+            }
+        }
+        return kept;
     }
 
     private static String state(Store.Session stored) {
@@ -107,7 +135,7 @@ final class Sessions extends Verb {
             return stored.damage();
         }
         if (stored.state() == Backups.State.OPEN) {
-            return stored.live() ? "live" : "crashed, recover is due";
+            return stored.live() ? "live" : stored.notBack() < 0 ? "crashed, recover is due" : "its rollback is not complete, recover is due";
         }
         return stored.state().name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
@@ -127,6 +155,13 @@ final class Sessions extends Verb {
             json.writeStringField("started", session.started);
             json.writeNumberField("pid", session.pid);
             json.writeStringField("state", session.state());
+            if (session.isWithoutLog()) {
+                json.writeArrayFieldStart("put_aside");
+                for (String kept : putAside(session)) {
+                    json.writeString(kept);
+                }
+                json.writeEndArray();
+            }
             if (session.exitCode != Summary.UNKNOWN) {
                 json.writeNumberField("exit_code", session.exitCode);
             }

@@ -7,9 +7,10 @@ import dev.klock.agent.config.UsageException;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Comparator;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Finds the session and the path that a command line means. */
@@ -17,9 +18,13 @@ final class Stored {
     private Stored() {
     }
 
-    /** The session named, or the last one that changed something. */
+    /**
+     * The session named, or the last one that changed something.
+     *
+     * @throws IOException none is named, and the journal of the last one cannot be read whole: an older one must not be taken for it
+     */
     static String session(String named, Path home, HostFiles files) throws UsageException, IOException {
-        List<Store.Session> all = Store.sessions(home, files);
+        List<Store.Session> all = sessions(home, files);
         if (named != null) {
             String id = SessionClaim.fileName(named);
             for (Store.Session s : all) {
@@ -29,14 +34,52 @@ final class Stored {
             }
             throw new UsageException("there are no images of a session " + named + " in " + home + "; see java -jar klock.jar sessions");
         }
-        return all.stream().filter(s -> s.touched() > 0).max(Comparator.comparingLong(Store.Session::startedMs))
-                .orElseThrow(() -> new UsageException("there are no images of any session in " + home + ": none changed anything, or backups prune has removed them")).id();
+        Store.Session last = null;
+        Store.Session whole = null;
+        for (Store.Session s : all) {
+            if (s.damage() != null || s.touched() > 0) {
+                last = last == null || s.startedMs() >= last.startedMs() ? s : last;
+            }
+            if (s.damage() == null && s.touched() > 0) {
+                whole = whole == null || s.startedMs() >= whole.startedMs() ? s : whole;
+            }
+        }
+        if (last == null) {
+            throw new UsageException("there are no images of any session in " + home + ": none changed anything, or backups prune has removed them");
+        }
+        if (last.damage() != null) {
+            throw new IOException("the last session is " + last.id() + ", and " + last.damage() + "; say which is meant: --session " + last.id()
+                    + " for what is known of it" + (whole == null ? "" : ", --session " + whole.id() + " for the last one that is whole"));
+        }
+        return last.id();
+    }
+
+    /** All sessions of which there are images, or were: what has lost its journal is told by its log. */
+    static List<Store.Session> sessions(Path home, HostFiles files) throws IOException {
+        List<Store.Session> all = new ArrayList<>();
+        for (Store.Session s : Store.sessions(home, files)) {
+            boolean empty = s.startedMs() == 0 && !s.live();
+            File log = new File(home.toFile(), "log/" + s.id() + ".jsonl");
+            SessionRecord record = (empty || s.damage() != null) && log.isFile() ? SessionRecord.read(log) : null;
+            long begunMs = record == null ? 0 : record.startedMs();
+            if (begunMs != 0 && s.damage() != null) {
+                all.add(s.damaged(s.damage(), begunMs));
+            } else if (begunMs != 0 && (record.rolledBack > 0 || "completed".equals(record.end))) {
+                all.add(s.damaged("its journal is gone: what it changed is not known any more", begunMs));
+            } else {
+                all.add(s);
+            }
+        }
+        return all;
     }
 
     /** The bytes of the real path that {@code name} means from here, its last component not followed; null for null. */
-    static byte[] path(String name, HostFiles files, LaunchEnvironment environment) {
+    static byte[] path(String name, HostFiles files, LaunchEnvironment environment) throws UsageException {
         if (name == null) {
             return null;
+        }
+        if (name.isEmpty()) {
+            throw new UsageException("PATH is empty; name a file or a directory, or give none to mean everything");
         }
         String absolute = name.startsWith("/") ? name : environment.workingDirectory() + '/' + name;
         String real = new Resolver(files).resolve(Names.ofText(absolute), false).path();

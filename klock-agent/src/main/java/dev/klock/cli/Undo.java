@@ -22,7 +22,7 @@ final class Undo extends Verb {
     @Parameters(arity = "0..1", paramLabel = "PATH", description = "Only this file, or this directory and what is below; by default everything.")
     private String path;
 
-    @Option(names = "--session", paramLabel = "ID", description = "Which session; by default the last one that changed something.")
+    @Option(names = "--session", paramLabel = "ID", description = "Which session; by default the last one that changed something, if its journal can be read whole.")
     private String session;
 
     @Option(names = "--force", description = "Put back also what others changed since; theirs is kept in the session's directory, and named.")

@@ -178,6 +178,8 @@ public final class Backups implements Closeable {
     /** What is missing of the journal, for people; null if nothing is. */
     String damage;
     private boolean damageOnDisk;
+    /** It was marked as running when it was opened. */
+    private boolean marked;
     /** This object continues what another process began. */
     private boolean recovered;
     /** The boot that the session ran in; null if it is not known. */
@@ -286,7 +288,10 @@ public final class Backups implements Closeable {
             notBack += e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
                     || e.outcome.outcome() == RollbackReport.Outcome.FAILED) ? 1 : 0;
         }
-        return new Store.Session(sessionId, state, live, touched, 0, startedMs, notBack,
+        // the newest session must not pass for the oldest because its first record is lost
+        long started = startedMs != 0 || damage == null ? startedMs : Store.begunAbout(directory);
+        State known = pack == null && damage != null && !marked ? State.KEPT : state;
+        return new Store.Session(sessionId, known, live, touched, 0, started, notBack,
                 isElsewhere() ? Name.show(recordedHome) : null, damage);
     }
 
@@ -2054,8 +2059,9 @@ public final class Backups implements Closeable {
         Path file = directory.resolve("pack");
         // before the pack: a process that is at work makes more of it safe
         long safe = Store.safe(directory);
+        marked = safe >= 0;
         if (!Pack.exists(file)) {
-            damage = safe > 0 ? "its journal " + file + " is gone: what it changed is not known any more" : null;
+            damage = safe > 0 || hasMoreThanItsLock() ? "its journal " + file + " is gone: what it changed is not known any more" : null;
             return;
         }
         Replay replay = new Replay(this);
@@ -2079,6 +2085,18 @@ public final class Backups implements Closeable {
                 }
             }
         }
+    }
+
+    /** A session that has not come to its first image has made nothing but its lock. */
+    private boolean hasMoreThanItsLock() throws IOException {
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(directory)) {
+            for (Path inside : list) {
+                if (!inside.getFileName().toString().equals("lock")) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** What of the pack is not there any more although it was safe: nothing that a crash does. */

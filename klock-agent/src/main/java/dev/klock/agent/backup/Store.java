@@ -116,13 +116,44 @@ public final class Store {
         }
         Collections.sort(directories);
         for (Path p : directories) {
-            String id = sessionId(p.getFileName().toString());
-            boolean live = live(p);
-            try (Backups b = Backups.read(home, id, files)) {
-                found.add(b.summary(live));
+            Session session = session(home, p, files);
+            if (session != null) {
+                found.add(session);
             }
         }
         return measured(home, found);
+    }
+
+    /** One that cannot be read is listed as damaged, so that no other is taken for it; null if it was removed meanwhile. */
+    private static Session session(Path home, Path directory, HostFiles files) {
+        String id = sessionId(directory.getFileName().toString());
+        boolean live = false;
+        try {
+            live = live(directory);
+            try (Backups b = Backups.read(home, id, files)) {
+                return b.summary(live);
+            }
+        } catch (IOException | RuntimeException unreadable) {
+            if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+                return null;
+            }
+            return new Session(id, isMarked(directory) ? State.OPEN : State.KEPT, live, 0, 0, begunAbout(directory), -1, null,
+                    "it cannot be read: " + Plan.reason(unreadable));
+        }
+    }
+
+    /** When a session began at the latest: its lock is made first, and written to by each who holds it. In milliseconds since the epoch. */
+    static long begunAbout(Path directory) {
+        try {
+            Path lock = directory.resolve("lock");
+            return Files.getLastModifiedTime(Pack.exists(lock) ? lock : directory, LinkOption.NOFOLLOW_LINKS).toMillis();
+        } catch (IOException removed) {
+            return System.currentTimeMillis();
+        }
+    }
+
+    private static boolean isMarked(Path directory) {
+        return Files.exists(openSessions(directory.getParent()).resolve(directory.getFileName()), LinkOption.NOFOLLOW_LINKS);
     }
 
     /** The same with their bytes: what several have is the oldest one's. */
@@ -143,7 +174,7 @@ public final class Store {
      * @param live      some process holds it
      * @param touched   paths it changed
      * @param bytes     of all that is kept of it, and not for an older session already
-     * @param startedMs when it first imaged something, since the epoch; 0 if it never did
+     * @param startedMs when it first imaged something, since the epoch, about where its journal does not say; 0 if it never did
      * @param notBack   paths that its last rollback left as they were; -1 if none was carried out
      * @param elsewhere the home that its images are of, if that is not this one; else null
      * @param damage    what is missing of its journal, for people; null if nothing is
@@ -151,6 +182,11 @@ public final class Store {
     public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs, int notBack, String elsewhere, String damage) {
         Session withBytes(long count) {
             return new Session(id, state, live, touched, count, startedMs, notBack, elsewhere, damage);
+        }
+
+        /** The same of a session that is known, from elsewhere, to have begun then and to have lost something. */
+        public Session damaged(String loss, long begunMs) {
+            return new Session(id, state, live, touched, bytes, begunMs, notBack, elsewhere, loss);
         }
 
         /** Whether it ended without having said so, and is to be recovered here. */
@@ -371,7 +407,8 @@ public final class Store {
         return ids;
     }
 
-    static Path directory(Path home, String sessionId) throws IOException {
+    /** Where all that is kept of a session is; it need not be there. */
+    public static Path directory(Path home, String sessionId) throws IOException {
         return home.resolve("backups").resolve(fileName(sessionId));
     }
 

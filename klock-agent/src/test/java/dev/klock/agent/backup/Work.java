@@ -14,7 +14,7 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /** File operations as a program under klock does them: image, effect, left. */
-final class Work {
+public final class Work {
     static final HostFiles FILES = new TestFiles();
     private final Backups backups;
 
@@ -52,11 +52,11 @@ final class Work {
         on(p, () -> on(q, effect));
     }
 
-    void write(Path p, String text) throws IOException {
+    public void write(Path p, String text) throws IOException {
         on(p, () -> Files.writeString(p, text));
     }
 
-    void append(Path p, String text) throws IOException {
+    public void append(Path p, String text) throws IOException {
         on(p, () -> Files.writeString(p, text, StandardOpenOption.APPEND));
     }
 
@@ -64,7 +64,7 @@ final class Work {
         on(p, () -> Files.write(p, new byte[0]));
     }
 
-    void delete(Path p) throws IOException {
+    public void delete(Path p) throws IOException {
         on(p, () -> Files.delete(p));
     }
 
@@ -79,11 +79,11 @@ final class Work {
         delete(p);
     }
 
-    void mkdir(Path p) throws IOException {
+    public void mkdir(Path p) throws IOException {
         on(p, () -> Files.createDirectory(p));
     }
 
-    void rename(Path from, Path to) throws IOException {
+    public void rename(Path from, Path to) throws IOException {
         if (backups != null && Files.isDirectory(from, LinkOption.NOFOLLOW_LINKS)) {
             backups.imageTree(name(from));
             try {

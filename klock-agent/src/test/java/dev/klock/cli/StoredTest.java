@@ -1,0 +1,152 @@
+package dev.klock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.agent.backup.PastSession;
+import dev.klock.agent.config.Home;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.log.Summary;
+import dev.klock.agent.log.VerificationLog;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which session a command line means, and what it says of sessions that are over. */
+class StoredTest {
+    @TempDir
+    Path temp;
+    private Path work;
+    private Path home;
+    private Path a;
+    private Path b;
+    private String out;
+    private String err;
+
+    @BeforeEach
+    void makeWork() throws Exception {
+        work = temp.toRealPath();
+        home = Home.open(work.resolve(".klock").toFile()).directory().toPath();
+        a = Files.writeString(work.resolve("a"), "one\n");
+        b = Files.writeString(work.resolve("b"), "one\n");
+    }
+
+    private int run(String... arguments) {
+        StringWriter stdout = new StringWriter();
+        StringWriter stderr = new StringWriter();
+        LaunchEnvironment environment = new LaunchEnvironment(Map.of("java.runtime.version", "17.0.1+1", "user.home", "/home/u",
+                "java.home", "/jdk", "java.io.tmpdir", "/tmp"), Map.of("PATH", "/bin"), work.toString());
+        int status = Main.run(arguments, null, environment, new PrintWriter(stdout), new PrintWriter(stderr), false);
+        out = stdout.toString();
+        err = stderr.toString();
+        return status;
+    }
+
+    private Path pack(String id) {
+        return home.resolve("backups").resolve(id).resolve("pack");
+    }
+
+    /** Two sessions, each with a log; the second one wrote b. */
+    private void two() throws Exception {
+        for (String id : new String[] {"s1", "s2"}) {
+            SessionClaim claim = SessionClaim.claim(Home.open(home.toFile()), id);
+            VerificationLog log = VerificationLog.open(claim.log(), id, "agent", "strict", true, null);
+            PastSession.wrote(home, id, id.equals("s1") ? a : b, "two\n");
+            log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        }
+    }
+
+    private void assertStopsAtTheSecond(String what) throws IOException {
+        for (String[] verb : new String[][] {{"undo"}, {"undo", "--dry-run"}, {"undo", "--force"}, {"diff"}}) {
+            assertThat(run(verb)).as(what + out + err).isEqualTo(1);
+            assertThat(out).as(what).doesNotContain(a.toString());
+            assertThat(a).as(what).hasContent("two\n");
+        }
+        assertThat(err).startsWith("klock: failed: the last session is s2, and ").hasLineCount(1)
+                .contains("--session s2 for what is known of it, --session s1 for the last one that is whole");
+        assertThat(run("sessions")).isZero();
+        assertThat(out.lines().filter(line -> line.contains("  s2  "))).as(out).singleElement().asString().contains("its journal");
+    }
+
+    @Test
+    @Tag("C45")
+    void lastSession_damagedAtAnyByteOfItsJournal_isNeverPassedOverForAnOlderOne() throws Exception {
+        two();
+        byte[] whole = Files.readAllBytes(pack("s2"));
+        for (int at = 0; at < whole.length; at += at < 80 ? 1 : 7) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= 1;
+            Files.write(pack("s2"), damaged);
+
+            assertThat(run("undo")).as(at + out + err).isEqualTo(1);
+            assertThat(out + err).as("byte %s", at).contains("s2");
+            assertThat(a).as("byte %s: %s", at, out).hasContent("two\n");
+            Files.writeString(b, "two\n");
+        }
+        Files.write(pack("s2"), new byte[whole.length]);
+        assertThat(run("undo")).as(out + err).isEqualTo(1);
+        assertThat(a).hasContent("two\n");
+
+        assertThat(run("undo", "--session", "s1")).as(out + err).isZero();
+        assertThat(a).hasContent("one\n");
+    }
+
+    @Test
+    @Tag("C45")
+    void lastSession_whoseFirstRecordIsLost_stopsUndoAndDiff() throws Exception {
+        two();
+        byte[] pack = Files.readAllBytes(pack("s2"));
+        pack[20] ^= 1;
+        Files.write(pack("s2"), pack);
+        assertStopsAtTheSecond("");
+        assertThat(run("backups", "prune", "--older-than", "1")).isZero();
+        assertThat(pack("s2")).as("a damaged session is no older than it was").exists();
+
+        assertThat(run("undo", "--session", "s2")).as(out + err).isEqualTo(1);
+        assertThat(b).hasContent("one\n");
+    }
+
+    @Test
+    @Tag("C45")
+    void lastSession_whoseJournalIsNoFileOrGone_stopsUndoAndDiff() throws Exception {
+        two();
+        Files.delete(pack("s2"));
+        assertStopsAtTheSecond("gone");
+        Files.createDirectory(pack("s2"));
+        assertStopsAtTheSecond("a directory");
+        assertThat(run("recover")).as(out + err).isZero();
+        assertThat(run("undo", "--session", "s2")).isEqualTo(1);
+        assertThat(out).contains("its journal " + pack("s2") + " is gone");
+    }
+
+    @Test
+    void olderSession_thatIsDamaged_stopsNothing() throws Exception {
+        two();
+        byte[] pack = Files.readAllBytes(pack("s1"));
+        pack[20] ^= 1;
+        Files.write(pack("s1"), pack);
+        assertThat(run("undo", "--session", "s1")).isEqualTo(1);
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(b).hasContent("one\n");
+    }
+
+    @Test
+    void session_ofANewerKlock_isListedAndStopsUndoOnlyIfItIsTheLast() throws Exception {
+        two();
+        Files.createDirectories(home.resolve("backups/s3"));
+        PastSession.ofAnotherVersion(home, "s3");
+        assertThat(run("sessions")).as(err).isZero();
+        assertThat(out).contains("s3  ?  ?  unknown: images of 0 paths", "was written by another version of klock");
+        assertThat(run("undo")).isEqualTo(1);
+        assertThat(err).contains("the last session is s3, and it cannot be read: ");
+        assertThat(run("undo", "--session", "s2")).as(out + err).isZero();
+    }
+}
