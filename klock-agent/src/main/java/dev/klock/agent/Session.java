@@ -528,8 +528,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
 
                 @Override
                 public void homeGone(Path home) {
-                    Stderr.error("klock's home " + home + " was removed while a child ran: what was kept there of earlier sessions is gone, and"
-                            + " this one can be rolled back until it ends, not undone later");
+                    Stderr.error("klock's home " + home + ", or its images, were removed or moved while a child ran: what was kept of earlier sessions is gone"
+                            + " from there, and this one can be rolled back until it ends, not undone later");
                 }
             });
         }

@@ -13,6 +13,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -136,6 +137,50 @@ class StoredTest {
         assertThat(run("undo", "--session", "s1")).isEqualTo(1);
         assertThat(run("undo")).as(out + err).isZero();
         assertThat(b).hasContent("one\n");
+    }
+
+    /** A session in which a child removes klock's home, and which is then rolled back. */
+    private void homeRemovedWhileItRan() throws Exception {
+        PastSession.rolledBack(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+            PastSession.wipe(home);
+        });
+    }
+
+    @Test
+    @Tag("K6-5")
+    void home_removedWhileASessionRan_isAWholeOneAfterItsRollback() throws Exception {
+        homeRemovedWhileItRan();
+
+        assertThat(a).hasContent("one\n");
+        assertThat(home.toFile().list()).containsExactlyInAnyOrder("backups", ".gitignore", "version");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(home))).isEqualTo("rwx------");
+        assertThat(run("sessions")).as(err).isZero();
+        assertThat(out).hasLineCount(1).contains("  s  ?  ?  unknown: images of 0 paths (", "rolled back), its log is gone, what a rollback put aside is in "
+                + home + "/backups/s/displaced");
+        assertThat(home.resolve("backups/s/displaced").toFile().listFiles()).isNotEmpty();
+        assertThat(run("recover")).as(out + err).isZero();
+        assertThat(out).isEqualTo("no session crashed\n");
+        assertThat(run("undo")).as(out).isEqualTo(2);
+        assertThat(err).contains("there are no images of any session in " + home);
+        assertThat(SessionClaim.claim(Home.open(home.toFile()), "s").id()).isEqualTo("s-2");
+    }
+
+    @Test
+    void home_leftByAnOlderKlockThatMadeOnlyImagesAgain_isOneAllTheSame() throws Exception {
+        homeRemovedWhileItRan();
+        Files.delete(home.resolve("version"));
+        Files.delete(home.resolve(".gitignore"));
+        Files.delete(pack("s"));
+
+        assertThat(run("sessions")).as(err).isZero();
+        assertThat(out).contains("its journal " + pack("s") + " is gone", home + "/backups/s/displaced");
+        assertThat(run("recover")).as(out + err).isZero();
+        assertThat(run("undo")).isEqualTo(1);
+        PastSession.wrote(Home.open(home.toFile()).directory().toPath(), "s-2", a, "two\n");
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(a).hasContent("one\n");
     }
 
     @Test

@@ -1,5 +1,7 @@
 package dev.klock.agent.backup;
 
+import dev.klock.agent.config.Home;
+import dev.klock.agent.config.UsageException;
 import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
@@ -178,6 +180,8 @@ public final class Backups implements Closeable {
     /** What is missing of the journal, for people; null if nothing is. */
     String damage;
     private boolean damageOnDisk;
+    /** Its directory was gone, and was made again for what a rollback puts aside. */
+    private boolean madeAgain;
     /** It was marked as running when it was opened. */
     private boolean marked;
     /** This object continues what another process began. */
@@ -903,6 +907,9 @@ public final class Backups implements Closeable {
         }
         if (state == State.ROLLED_BACK) {
             Store.unmarkOpen(directory);
+        }
+        if (madeAgain) {
+            tellEnd(report.complete());
         }
         return report;
     }
@@ -1978,17 +1985,21 @@ public final class Backups implements Closeable {
                 Pack fresh = Pack.create(directory.resolve("pack"));
                 fresh.marks(mark);
                 Pack.syncDirectory(directory.getParent());
-                byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
-                byte[] head = new byte[13 + id.length];
                 startedMs = System.currentTimeMillis();
-                ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
-                fresh.append(BEGIN, head, null, 0);
-                fresh.append(HOME, named(home.bytes, 0).array(), null, 0);
-                fresh.append(BOOT, Boot.id(), null, 0);
+                begin(fresh);
                 pack = fresh;
             }
             return pack;
         }
+    }
+
+    private void begin(Pack fresh) throws IOException {
+        byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
+        byte[] head = new byte[13 + id.length];
+        ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
+        fresh.append(BEGIN, head, null, 0);
+        fresh.append(HOME, named(home.bytes, 0).array(), null, 0);
+        fresh.append(BOOT, Boot.id(), null, 0);
     }
 
     /** @return the pack's end after the record */
@@ -2037,10 +2048,7 @@ public final class Backups implements Closeable {
     Path aside(String kind, int index, Name name) throws IOException {
         Path directory = this.directory.resolve(kind);
         if (!Files.isDirectory(this.directory, LinkOption.NOFOLLOW_LINKS)) {
-            // a child has removed klock's own; what is rolled back needs a place all the same
-            Store.makeDirectory(homeDirectory());
-            Store.makeDirectory(this.directory.getParent());
-            Store.makeDirectory(this.directory);
+            makeAgain();
         }
         Store.makeDirectory(directory);
         String last = Name.show(name.last());
@@ -2051,6 +2059,41 @@ public final class Backups implements Closeable {
             file.append(c < 0x80 && (Character.isLetterOrDigit(c) || c == '.' || c == '_' || c == '-') ? c : '_');
         }
         return directory.resolve(file.toString());
+    }
+
+    /** A child has removed klock's own, or moved it; what is rolled back needs a place all the same, and whoever comes next a home. */
+    private void makeAgain() throws IOException {
+        Path home = homeDirectory();
+        try {
+            Home.open(home.toFile());
+            Pack.syncDirectory(home);
+        } catch (UsageException others) {
+            // what stands there now is not klock's, or cannot be written; if it is a directory it will do
+            Store.makeDirectory(home);
+        }
+        Store.sessions(home);
+        Store.makeDirectory(directory);
+        Pack.syncDirectory(directory.getParent());
+        madeAgain = true;
+    }
+
+    /** The journal is gone with the directory that it was in: a new one says what became of the session, so that it can be listed. */
+    private void tellEnd(boolean complete) {
+        Path file = directory.resolve("pack");
+        if (Pack.exists(file)) {
+            return;
+        }
+        try (Pack fresh = Pack.create(file)) {
+            begin(fresh);
+            if (!complete) {
+                fresh.append(DAMAGE, named("its images were removed while it ran, and not all was put back".getBytes(StandardCharsets.UTF_8), 0).array(), null, 0);
+            }
+            fresh.append(END, new byte[] {(byte) (complete ? State.ROLLED_BACK : State.KEPT).ordinal()}, null, 0);
+            fresh.sync(fresh.end());
+        } catch (IOException unwritten) {
+            // then it is one whose journal is gone
+            return;
+        }
     }
 
     // --- replay

@@ -14,6 +14,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -32,6 +33,9 @@ public final class Home {
 
     private static final String VERSION = "version";
     private static final String IGNORE = ".gitignore";
+    private static final String BACKUPS = "backups";
+    /** What is in a session's directory below it. */
+    private static final Set<String> SESSIONS_OWN = Set.of("lock", "pack", "displaced", "aside", "from", "blob", ".known");
     private static final int PRIVATE = 0700;
 
     private final File directory;
@@ -94,8 +98,8 @@ public final class Home {
             if (version == null) {
                 String strange = home.strange(false);
                 if (strange == null) {
-                    // its making was cut short: nothing has been done in it yet
-                    return null;
+                    // without images its making was cut short: nothing has been done in it yet
+                    return new File(directory, BACKUPS).exists() ? home : null;
                 }
                 throw new UsageException("klock's home " + directory + " is none: it holds " + Quoted.of(strange) + " and no version file");
             }
@@ -198,20 +202,46 @@ public final class Home {
 
     /**
      * The name of something in it that klock has not put there; null if there is none. {@code settled}: there is a version file, if an
-     * empty one: the machine stopped before its text was on the disk, and there may be more of ours.
+     * empty one: the machine stopped before its text was on the disk, and there may be more of ours. So there may be where the version
+     * file was removed, or the whole home, and a rollback made its own place in it again, as long as it holds sessions' images.
      */
     private String strange(boolean settled) throws IOException {
         String[] present = directory.list();
         if (present == null) {
             throw new AccessDeniedException(directory.getPath());
         }
+        boolean ourOwn = settled || holdsSessions();
         for (String name : present) {
-            boolean ours = name.equals(IGNORE) || name.startsWith(VERSION) || settled && (name.equals("log") || name.equals("backups"));
+            boolean ours = name.equals(IGNORE) || name.startsWith(VERSION) || ourOwn && (name.equals("log") || name.equals(BACKUPS));
             if (!ours) {
                 return name;
             }
         }
         return null;
+    }
+
+    /** Whether it has sessions' images for certain: directories that are as private as klock makes them, with nothing in them but what it puts there. */
+    private boolean holdsSessions() throws IOException {
+        File backups = new File(directory, BACKUPS);
+        String[] sessions = isPrivate(directory) && isPrivate(backups) ? backups.list() : null;
+        int found = 0;
+        for (int i = 0; sessions != null && i < sessions.length; i++) {
+            if (sessions[i].startsWith(".")) {
+                continue;
+            }
+            File session = new File(backups, sessions[i]);
+            String[] inside = isPrivate(session) ? session.list() : null;
+            if (inside == null || inside.length == 0 || !SESSIONS_OWN.containsAll(Arrays.asList(inside))) {
+                return false;
+            }
+            found++;
+        }
+        return found > 0;
+    }
+
+    private static boolean isPrivate(File dir) throws IOException {
+        FileStatus status = FileStatus.of(dir, false);
+        return status != null && status.isDirectory() && status.permissions() == PRIVATE && status.owner == FileStatus.user();
     }
 
     private void requireWritable() throws IOException {

@@ -35,12 +35,12 @@ public final class SessionClaim {
     public static SessionClaim claim(Home home, String declared) throws UsageException {
         File dir = home.directory("log");
         String base = declared == null ? generated() : declared;
-        long number = firstUnused(dir, base);
+        long number = firstUnused(home, dir, base);
         try {
             for (int i = 0; i < ATTEMPTS; i++, number++) {
                 String id = numbered(base, number);
                 File log = logFile(dir, id);
-                if (log.createNewFile()) {
+                if (!backups(home, id).exists() && log.createNewFile()) {
                     return new SessionClaim(id, log);
                 }
             }
@@ -50,17 +50,17 @@ public final class SessionClaim {
         throw new UsageException("no unused session id in " + dir + " after " + ATTEMPTS + " attempts from " + numbered(base, 1));
     }
 
-    /** A number whose log is not there, found in few looks however many sessions came before. */
-    private static long firstUnused(File dir, String base) {
+    /** A number of which there is neither a log nor images, found in few looks however many sessions came before. */
+    private static long firstUnused(Home home, File dir, String base) {
         long used = 0;
         long unused = 1;
-        while (logFile(dir, numbered(base, unused)).exists()) {
+        while (isUsed(home, dir, numbered(base, unused))) {
             used = unused;
             unused *= 2;
         }
         while (unused - used > 1) {
             long middle = (used + unused) >>> 1;
-            if (logFile(dir, numbered(base, middle)).exists()) {
+            if (isUsed(home, dir, numbered(base, middle))) {
                 used = middle;
             } else {
                 unused = middle;
@@ -76,6 +76,15 @@ public final class SessionClaim {
         }
         String suffix = "-".concat(Long.toString(number));
         return Ids.shortened(base, Manifest.MAX_ID_BYTES - suffix.length()).concat(suffix);
+    }
+
+    private static boolean isUsed(Home home, File dir, String id) {
+        return logFile(dir, id).exists() || backups(home, id).exists();
+    }
+
+    /** Where a session's images are, which may outlive its log; their directory's name is encoded once more. */
+    private static File backups(Home home, String id) {
+        return new File(home.directory(), "backups/".concat(fileName(id).replace("%", "%25").replace("~", "%7e")));
     }
 
     private static File logFile(File dir, String id) {

@@ -34,6 +34,19 @@ public final class PastSession {
         }
     }
 
+    /** One that went astray. */
+    public static RollbackReport rolledBack(Path home, String id, Story story) throws IOException {
+        try (Backups backups = Backups.open(home, id, Work.FILES)) {
+            story.tell(new Work(backups));
+            return backups.rollback();
+        }
+    }
+
+    /** Removes a tree, as {@code rm -rf} does. */
+    public static void wipe(Path tree) throws IOException {
+        RandomWorkTest.wipe(tree);
+    }
+
     /** One that was killed. */
     public static void killed(Path home, String id, Story story) throws IOException {
         try (Backups backups = Backups.open(home, id, Work.FILES)) {

@@ -149,6 +149,43 @@ class HomeTest {
         assertThatThrownBy(() -> Home.existing(dir)).hasMessageEndingWith("is none: it holds 'letter.txt' and no version file");
     }
 
+    private static File images(File dir, String permissions) throws IOException {
+        File backups = Place.directory(dir, "backups", permissions);
+        Place.directory(backups, ".open", "rwx------");
+        File session = Place.directory(backups, "s", "rwx------");
+        Place.file(Place.directory(session, "displaced", "rwx------"), "1-a", "theirs");
+        return session;
+    }
+
+    @Test
+    void home_withImagesAndNoVersion_isMadeWhole() throws Exception {
+        File dir = Place.directory(temp, ".klock", "rwx------");
+        images(dir, "rwx------");
+        Place.directory(dir, "log", "rwx------");
+
+        assertThat(Home.existing(dir)).isNotNull();
+        assertThat(Home.open(dir).directory().list()).containsExactlyInAnyOrder("backups", "log", ".gitignore", "version");
+        assertThat(new File(dir, "version")).hasContent("1\n");
+        assertThat(new File(dir, "backups/s/displaced/1-a")).hasContent("theirs");
+    }
+
+    @Test
+    void directory_thatOnlyLooksLikeImages_isRefused() throws Exception {
+        File open = Place.directory(temp, "open", "rwx------");
+        images(open, "rwxr-xr-x");
+        File other = Place.directory(temp, "other", "rwx------");
+        Place.file(images(other, "rwx------"), "letter.txt", "dear");
+        File empty = Place.directory(temp, "empty", "rwx------");
+        Place.directory(empty, "backups", "rwx------");
+        File link = Place.directory(temp, "link", "rwx------");
+        Files.createSymbolicLink(new File(link, "backups").toPath(), images(Place.directory(temp, "good", "rwx------"), "rwx------").getParentFile().toPath());
+        for (File dir : new File[] {open, other, empty, link}) {
+            assertThatThrownBy(() -> Home.open(dir)).as(dir.getName()).hasMessageContaining("holds something else ('backups' and no version file)");
+            assertThatThrownBy(() -> Home.existing(dir)).as(dir.getName()).hasMessageContaining("is none: it holds 'backups'");
+            assertThat(dir.list()).containsExactly("backups");
+        }
+    }
+
     @Test
     void directory_ofOthersWithAnEmptyFileNamedVersion_isRefused() throws Exception {
         File dir = Place.directory(temp, "documents", "rwx------");

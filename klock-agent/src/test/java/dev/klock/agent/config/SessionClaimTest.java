@@ -38,6 +38,15 @@ class SessionClaimTest {
     }
 
     @Test
+    void id_ofImagesWhoseLogIsGone_isNotGivenAgain() throws Exception {
+        String odd = "x~%y";
+        new File(home.directory(), "backups/s").mkdirs();
+        new File(home.directory(), "backups/" + SessionClaim.fileName(odd).replace("%", "%25").replace("~", "%7e")).mkdirs();
+        assertThat(SessionClaim.claim(home, "s").id()).isEqualTo("s-2");
+        assertThat(SessionClaim.claim(home, odd).id()).isEqualTo(odd + "-2");
+    }
+
+    @Test
     @Tag("FIELD-H24")
     void id_claimedByManyAtOnce_isDifferentForEach() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(8);

@@ -260,7 +260,37 @@ class OpaqueChildTest {
 
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
-        assertThat(outcome.err()).contains("was removed while a child ran").contains("it is klock's own").contains(" is gone").doesNotContain("not rolled back");
+        assertThat(outcome.err()).contains("were removed or moved while a child ran").contains("it is klock's own").contains(" is gone").doesNotContain("not rolled back");
+        assertHomeWorks(jdk, workspace, before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void childThatMovesKlocksHomeAway_leavesAHomeThatWorks(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "mv .klock moved; echo gone > w/out/a");
+        String before = workspace.tree().visible();
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh", "sleep 60000").klock("").manifest(manifest(workspace)).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+        assertHomeWorks(jdk, workspace, before);
+    }
+
+    /** What the rollback put aside made a home again: it is named, and the next session can start and be undone. */
+    private void assertHomeWorks(Jdk jdk, Workspace workspace, String before) {
+        Outcome sessions = Child.on(jdk).in(workspace.root()).verb("sessions").run();
+        assertThat(sessions.exit()).as(sessions.toString()).isZero();
+        assertThat(sessions.out()).contains("its log is gone, what a rollback put aside is in " + workspace.root() + "/.klock/backups/");
+        Outcome recover = Child.on(jdk).in(workspace.root()).verb("recover").run();
+        assertThat(recover.exit()).as(recover.toString()).isZero();
+        Outcome next = workspace.bare(jdk, "write w/out/b again").klock("").manifest(manifest(workspace)).run();
+        assertThat(next.exit()).as(next.toString()).isZero();
+        Outcome undo = Child.on(jdk).in(workspace.root()).verb("undo").run();
+        assertThat(undo.exit()).as(undo.toString()).isZero();
+        assertThat(workspace.tree().visible()).as(undo.toString()).isEqualTo(before);
     }
 
     @ParameterizedTest
