@@ -3,7 +3,6 @@ package dev.klock.agent;
 import dev.klock.agent.audit.PassedAudits;
 import dev.klock.agent.backup.Backups;
 import dev.klock.agent.backup.Recovery;
-import dev.klock.agent.backup.RollbackReport;
 import dev.klock.agent.cache.UserCache;
 import dev.klock.agent.config.Cache;
 import dev.klock.agent.config.DeclaredScope;
@@ -131,9 +130,9 @@ public final class Agent {
         Leases leases = Leases.open(key, priorityMs, nowMs, session);
         session.holds(leases);
         if (manifest != null && mode != Mode.LEARN) {
-            take(leases, Leases.wanted(manifest, resolver), launch, images, home, files);
+            take(leases, Leases.wanted(manifest, resolver), launch, images, home, files, log);
         } else {
-            recover(home, files);
+            recover(home, files, log);
         }
         bridge.connect(observer, fence);
         // what klock does on this thread between the first hook and main is not the program's
@@ -171,7 +170,7 @@ public final class Agent {
 
     /** All leases and images, or no program (K2-5, K6-8); permissive goes on without, and says so. */
     private static void take(Leases leases, List<Triple> wanted, Launch launch, Images images, Home home,
-            HostFiles files) throws UsageException, InterruptedException {
+            HostFiles files, VerificationLog log) throws UsageException, InterruptedException {
         boolean strict = launch.options().mode().denies();
         if (!wanted.isEmpty()) {
             Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs());
@@ -187,7 +186,7 @@ public final class Agent {
                 Stderr.warn("runs without its leases: " + why);
             }
         }
-        recover(home, files);
+        recover(home, files, log);
         try {
             images.preflight(launch.manifest());
         } catch (IOException e) {
@@ -200,33 +199,26 @@ public final class Agent {
     }
 
     /** What crashed sessions left is undone under the leases of this one, before it uses anything (C45). */
-    private static void recover(Home home, HostFiles files) {
+    private static void recover(Home home, HostFiles files, VerificationLog log) {
         try {
             List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, false, files);
             for (int i = 0; i < results.size(); i++) {
-                say(results.get(i));
+                say(results.get(i), log);
             }
         } catch (IOException e) {
             Stderr.error("crashed sessions could not be looked for: " + e.getMessage() + "; finish with: java -jar klock.jar recover");
         }
     }
 
-    private static void say(Recovery.Result result) {
+    private static void say(Recovery.Result result, VerificationLog log) {
         if (!result.complete()) {
             Stderr.error(result.line());
         } else {
             Stderr.announce(result.line());
         }
-        if (result.report() != null) {
-            List<RollbackReport.Entry> conflicts = result.report().conflicts();
-            for (int i = 0; i < conflicts.size(); i++) {
-                Stderr.error("not rolled back: " + conflicts.get(i).line());
-            }
-            String displaced = result.report().displacedLine();
-            if (displaced != null) {
-                Stderr.announce(displaced);
-            }
-        }
+        RolledBack rolledBack = new RolledBack(result.sessionId(), result.report());
+        rolledBack.say(log.file().getPath());
+        log.recovered(result.sessionId(), result.line(), rolledBack.back, rolledBack.conflicts, rolledBack.notes);
     }
 
     private static String agentId(Launch launch) {

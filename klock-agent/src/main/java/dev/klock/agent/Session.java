@@ -604,43 +604,19 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
             declared.add(line);
             (used[i] ? usedLines : unused).add(line);
         }
-        List<String> back = new ArrayList<>();
-        List<String> conflicts = new ArrayList<>();
-        List<String> notBack = new ArrayList<>();
-        if (report != null) {
-            for (RollbackReport.Entry entry : report.entries()) {
-                switch (entry.outcome()) {
-                    case RESTORED:
-                    case REMOVED:
-                        back.add(Resource.file(entry.name()).toString());
-                        break;
-                    case UNCHANGED:
-                        break;
-                    default:
-                        String conflict = Resource.file(entry.name()) + " (" + entry.detail() + ")";
-                        conflicts.add(conflict);
-                        notBack.add(conflict + entry.copy());
-                        break;
-                }
-            }
-        }
+        RolledBack rolledBack = new RolledBack(sessionId, report);
         List<String> violations;
         synchronized (violated) {
             violations = new ArrayList<>(violated);
         }
         denials.sayRepeats(!mode.denies());
-        for (int i = 0; i < notBack.size(); i++) {
-            Stderr.error("not rolled back: " + notBack.get(i));
-        }
-        String displaced = report == null ? null : report.displacedLine();
-        if (displaced != null) {
-            Stderr.announce(displaced);
-        }
+        rolledBack.say(log.file().getPath());
         List<String> unusedHooks = libraryHooks == null ? List.of() : libraryHooks.unused();
         for (int i = 0; i < unusedHooks.size(); i++) {
             Stderr.warn(unusedHooks.get(i));
         }
-        Summary summary = new Summary(end, code, declared, usedLines, unused, violations, back, conflicts, new ArrayList<>(unmonitored),
+        Summary summary = new Summary(end, code, declared, usedLines, unused, violations, rolledBack.back, rolledBack.conflicts,
+                rolledBack.notes, new ArrayList<>(unmonitored),
                 unusedHooks);
         log.close(summary);
         Stderr.announce(Messages.end(agentId, sessionId, mode.word(), summary, log));

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.github.difflib.DiffUtils;
 import com.github.difflib.UnifiedDiffUtils;
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.bridge.HostFiles;
@@ -72,7 +73,7 @@ final class Diff extends Verb {
         byte[] only = Stored.path(path, files, environment);
         List<Difference> found = new ArrayList<>();
         boolean known = false;
-        try (Backups backups = Backups.read(home, id, files)) {
+        try (Backups backups = Backups.readHere(home, id, files)) {
             for (Backups.Image image : backups.images()) {
                 if (image.touched() && (only == null || within(image.path(), only))) {
                     known = true;
@@ -82,6 +83,9 @@ final class Diff extends Verb {
                     }
                 }
             }
+        } catch (Store.Elsewhere copy) {
+            terminal.complain(copy.getMessage());
+            return ExitCode.REFUSED;
         }
         if (path != null && !known) {
             throw new UsageException("session " + id + " changed nothing at or below " + path);
@@ -89,6 +93,9 @@ final class Diff extends Verb {
         if (json) {
             printJson(generator -> write(generator, id, found));
             return ExitCode.OK;
+        }
+        if (found.isEmpty()) {
+            terminal.line("nothing differs from what it was before session " + id);
         }
         for (Difference d : found) {
             terminal.line(d.change + " " + d.name + (d.lines.isEmpty() ? ": " + d.was + " -> " + d.is : ""));

@@ -54,6 +54,18 @@ final class Recover extends Verb {
                     for (RollbackReport.Entry entry : result.report().conflicts()) {
                         terminal.line("  not rolled back: " + entry.line());
                     }
+                    for (RollbackReport.Entry entry : result.report().notes()) {
+                        if (!entry.isWhole()) {
+                            terminal.line("  rolled back, but not whole: " + entry.line());
+                        }
+                    }
+                    if (result.report().count(RollbackReport.Outcome.FAILED) > 0) {
+                        terminal.line("  what failed is tried again by: java -jar klock.jar recover --session " + result.sessionId());
+                    }
+                    if (result.report().count(RollbackReport.Outcome.KEPT_THEIRS) > 0) {
+                        terminal.line("  what others changed is put back all the same, and theirs set aside, by: java -jar klock.jar undo --force --session "
+                                + result.sessionId());
+                    }
                     for (RollbackReport.Entry entry : result.report().displaced()) {
                         terminal.line("  what was there when it crashed: " + entry.name() + " is in " + entry.aside());
                     }

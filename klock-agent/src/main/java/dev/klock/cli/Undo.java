@@ -73,11 +73,17 @@ final class Undo extends Verb {
             });
         } else {
             for (RollbackReport.Entry entry : report.entries()) {
-                if (entry.outcome() != RollbackReport.Outcome.UNCHANGED) {
+                if (entry.outcome() != RollbackReport.Outcome.UNCHANGED || entry.detail() != null) {
                     terminal.line(word(entry) + "  " + entry.line());
                 }
             }
             terminal.line("session " + id + (dry ? " would be undone: " : " undone: ") + report.summary());
+            if (!dry && report.count(RollbackReport.Outcome.FAILED) > 0) {
+                terminal.line("what failed is tried again by: java -jar klock.jar undo --session " + id);
+            }
+            if (!force && report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0) {
+                terminal.line("what was kept is put back all the same, and theirs set aside, by: java -jar klock.jar undo --force --session " + id);
+            }
         }
         if (report.damage() != null || report.count(RollbackReport.Outcome.FAILED) > 0) {
             return ExitCode.FAILED;

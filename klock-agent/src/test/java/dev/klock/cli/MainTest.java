@@ -375,7 +375,7 @@ class MainTest {
         log.record(new Event(1, null, "main", "open", Predicate.MUTATES, Resource.file("/a"), null, Decision.DENY, null, null, 2));
         log.flush();
         if (ended) {
-            log.close(new Summary("aborted", 108, List.of(), List.of(), List.of(), List.of("MUTATES FILE:/a"), List.of("FILE:/b"), List.of(), List.of(), List.of()));
+            log.close(new Summary("aborted", 108, List.of(), List.of(), List.of(), List.of("MUTATES FILE:/a"), List.of("FILE:/b"), List.of(), List.of(), List.of(), List.of()));
         }
     }
 

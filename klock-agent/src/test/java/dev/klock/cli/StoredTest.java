@@ -11,6 +11,7 @@ import dev.klock.agent.log.VerificationLog;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -61,7 +62,7 @@ class StoredTest {
             SessionClaim claim = SessionClaim.claim(Home.open(home.toFile()), id);
             VerificationLog log = VerificationLog.open(claim.log(), id, "agent", "strict", true, null);
             PastSession.wrote(home, id, id.equals("s1") ? a : b, "two\n");
-            log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+            log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
         }
     }
 
@@ -181,6 +182,82 @@ class StoredTest {
         PastSession.wrote(Home.open(home.toFile()).directory().toPath(), "s-2", a, "two\n");
         assertThat(run("undo")).as(out + err).isZero();
         assertThat(a).hasContent("one\n");
+    }
+
+    @Test
+    @Tag("K6-5")
+    void rollback_thatFailed_isNotCalledACrashAndSaysWhatToDoNext() throws Exception {
+        Files.writeString(a, "a text that is found in the pack");
+        PastSession.rolledBack(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+            byte[] pack = Files.readAllBytes(pack("s"));
+            pack[new String(pack, StandardCharsets.ISO_8859_1).indexOf("a text that")] ^= 1;
+            Files.write(pack("s"), pack);
+        });
+
+        assertThat(run("sessions")).isZero();
+        assertThat(out).contains("its rollback is not complete, recover is due").doesNotContain("crashed");
+        assertThat(run("undo")).as(out).isEqualTo(1);
+        assertThat(out).contains("failed  " + a).endsWith("what failed is tried again by: java -jar klock.jar undo --session s\n")
+                .as("it was put back before").doesNotContain(b.toString());
+        assertThat(run("recover")).as(out).isEqualTo(1);
+        assertThat(out).contains("session s, whose rollback was not complete, was rolled back again: 0 restored", "1 unchanged",
+                "  what failed is tried again by: java -jar klock.jar recover --session s\n");
+    }
+
+    @Test
+    @Tag("C45")
+    void undo_ofOnePathAndThenOfAll_namesEachOnce() throws Exception {
+        PastSession.killed(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+            work.write(work("new"), "made");
+        });
+
+        assertThat(run("undo", "a")).as(out + err).isZero();
+        assertThat(out).contains("restored  " + a);
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(out).contains("restored  " + b, "removed  " + work("new"), "1 restored (1 verified), 1 removed, 1 unchanged").doesNotContain("  " + a + "\n");
+        assertThat(run("undo")).isZero();
+        assertThat(out).isEqualTo("session s undone: 0 restored (0 verified), 0 removed, 3 unchanged, 0 kept as others left them, 0 failed\n");
+    }
+
+    @Test
+    void diff_whereNothingDiffers_saysSo() throws Exception {
+        PastSession.wrote(home, "s", a, "two\n");
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(run("diff")).isZero();
+        assertThat(out).isEqualTo("nothing differs from what it was before session s\n");
+        assertThat(run("diff", "--json")).isZero();
+        assertThat(out).contains("\"paths\" : [ ]");
+    }
+
+    @Test
+    void path_empty_isNotEverything() throws Exception {
+        PastSession.wrote(home, "s", a, "two\n");
+        for (String[] verb : new String[][] {{"undo", ""}, {"undo", "--force", ""}, {"diff", ""}, {"undo", "--session", ""}, {"undo", "--home", ""}}) {
+            assertThat(run(verb)).as(String.join(" ", verb)).isEqualTo(2);
+            assertThat(err).startsWith("klock: ").hasLineCount(1);
+        }
+        assertThat(a).hasContent("two\n");
+    }
+
+    @Test
+    @Tag("C32")
+    void diff_inAMovedHome_refusesAsUndoDoes() throws Exception {
+        PastSession.wrote(home, "s", a, "two\n");
+        Path moved = Files.createDirectory(work.resolve("moved")).resolve(".klock");
+        Files.move(home, moved);
+        for (String verb : new String[] {"undo", "diff"}) {
+            assertThat(run(verb, "--home", moved.toString())).as(verb).isEqualTo(4);
+            assertThat(err).hasLineCount(1).contains("session s changed files where its home was, " + home);
+            assertThat(out).isEmpty();
+        }
+    }
+
+    private Path work(String name) {
+        return work.resolve(name);
     }
 
     @Test

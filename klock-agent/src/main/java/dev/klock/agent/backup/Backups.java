@@ -252,12 +252,24 @@ public final class Backups implements Closeable {
     }
 
     private static Backups holdHere(Path home, String sessionId, Path directory, HostFiles files) throws IOException {
-        Backups b = hold(home, sessionId, directory, files);
+        return here(hold(home, sessionId, directory, files));
+    }
+
+    private static Backups here(Backups b) throws IOException {
         if (b.isElsewhere()) {
             b.close();
-            throw new Store.Elsewhere(sessionId, Name.show(b.recordedHome), b.home.toString());
+            throw new Store.Elsewhere(b.sessionId, Name.show(b.recordedHome), b.home.toString());
         }
         return b;
+    }
+
+    /**
+     * {@link #read} for a comparison with what is there now.
+     *
+     * @throws Store.Elsewhere if its images are of another place, of which this home is a copy
+     */
+    public static Backups readHere(Path home, String sessionId, HostFiles files) throws IOException {
+        return here(read(home, sessionId, files));
     }
 
     /** Opens a session's backups for reading, whoever holds it. {@link #image} and {@link #rollback} refuse. */
@@ -1009,6 +1021,11 @@ public final class Backups implements Closeable {
      */
     public void restoredAfterCrash(boolean restored) {
         restoredAfterCrash = restored;
+    }
+
+    /** Whether this object continues what another began: what that one has told is not told as done by this one. */
+    boolean isReopened() {
+        return recovered;
     }
 
     /** See {@link #restoredAfterCrash(boolean)}; true too when a rollback had begun. */

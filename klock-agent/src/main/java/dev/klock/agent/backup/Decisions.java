@@ -115,7 +115,7 @@ final class Decisions {
         boolean asImaged = over && isAsImaged(p);
         // what stood in the way may be gone; where nobody knows what the session left, what is there stays taken for somebody else's
         if (asImaged || kept && !undo.force() && e.left == null) {
-            boolean again = rolledBack && asImaged && (!kept || e.earlier.length == 0);
+            boolean again = (rolledBack || backups.isReopened()) && asImaged && (!kept || e.earlier.length == 0);
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
             p.detail = again ? null : e.outcome.detail();
             p.aside = again ? null : e.outcome.aside();

@@ -293,7 +293,9 @@ final class Rollback {
     private void removeImplied(Plan p) {
         boolean ours = false;
         for (Plan below : plans) {
-            ours |= below.outcome == Outcome.REMOVED && below.e.name.below(p.e.name);
+            boolean removed = below.outcome == Outcome.REMOVED
+                    || below.outcome == Outcome.UNCHANGED && below.e.outcome != null && below.e.outcome.outcome() == Outcome.REMOVED;
+            ours |= removed && below.e.name.below(p.e.name);
         }
         if (ours && known.blocked(p.e.name) == null) {
             try {

@@ -21,6 +21,9 @@ public final class RollbackReport {
         FAILED
     }
 
+    /** How a detail ends that is of a copy only, behind the reason. */
+    private static final String KEPT = "what was there is kept";
+
     private final List<Entry> entries;
     private final int verified;
     private final boolean recorded;
@@ -84,6 +87,18 @@ public final class RollbackReport {
             }
         }
         return conflicts;
+    }
+
+    /** Those that are back, with something to know of it: what could not be put back with them, or where what gave way is. */
+    public List<Entry> notes() {
+        List<Entry> notes = new ArrayList<>();
+        for (int i = 0; i < entries.size(); i++) {
+            Entry e = entries.get(i);
+            if (e.detail != null && e.outcome != Outcome.KEPT_THEIRS && e.outcome != Outcome.FAILED) {
+                notes.add(e);
+            }
+        }
+        return notes;
     }
 
     /** Number of paths with this outcome. */
@@ -156,6 +171,11 @@ public final class RollbackReport {
         /** Why, for KEPT_THEIRS and FAILED, and what to know for others; null if there is nothing to say. */
         public String detail() {
             return detail;
+        }
+
+        /** Whether it came back as it was, and the detail says no more than why what gave way is kept, as {@link #displacedLine} does for all. */
+        public boolean isWhole() {
+            return detail == null || aside != null && detail.endsWith(KEPT) && detail.indexOf("; ") + 2 + KEPT.length() >= detail.length();
         }
 
         /** Where a copy was put aside: our image (KEPT_THEIRS, FAILED), or what had to give way and was not certainly ours; null if none. */

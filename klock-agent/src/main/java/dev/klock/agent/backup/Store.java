@@ -201,7 +201,7 @@ public final class Store {
 
         Elsewhere(String sessionId, String was, String is) {
             super("session " + sessionId + " changed files where its home was, " + was + ", and " + is + " is a copy of that home, or it was moved here:"
-                    + " nothing is put back from here. Undo it from there (--home " + was + "), or move it back; "
+                    + " nothing is compared or put back from here. Undo it from there (--home " + was + "), or move it back; "
                     + "forget it here with: java -jar klock.jar backups prune --older-than 0");
         }
     }

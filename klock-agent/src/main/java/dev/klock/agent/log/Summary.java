@@ -15,11 +15,12 @@ import java.util.List;
  * @param violated what was attempted outside the scope
  * @param rolledBack the resources put back
  * @param conflicts the resources that were not put back because somebody else changed them since (C32)
+ * @param notes the resources that were put back, but not whole, or over what may have been somebody else's, each with what is to be known
  * @param unmonitored the child JVMs that ran without klock
  * @param unusedHooks the manifest's hooks that observed nothing, each in words
  */
 public record Summary(String end, int exitCode, List<String> declared, List<String> used, List<String> unused, List<String> violated,
-        List<String> rolledBack, List<String> conflicts, List<String> unmonitored, List<String> unusedHooks) {
+        List<String> rolledBack, List<String> conflicts, List<String> notes, List<String> unmonitored, List<String> unusedHooks) {
     /** The exit code is not klock's to know. */
     public static final int UNKNOWN = -1;
 }

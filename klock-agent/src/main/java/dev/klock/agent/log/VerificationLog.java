@@ -163,6 +163,31 @@ public final class VerificationLog {
         }
     }
 
+    /**
+     * Records what became of a session that had crashed, and was recovered before this one began (C45); it is in the file when this returns.
+     *
+     * @param line       what is said of it
+     * @param rolledBack the resources put back
+     * @param conflicts  those that were not
+     * @param notes      as {@link Summary#notes}
+     */
+    public synchronized void recovered(String crashedId, String line, List<String> rolledBack, List<String> conflicts, List<String> notes) {
+        if (closed) {
+            return;
+        }
+        write();
+        begin(System.currentTimeMillis(), ++seq, agentId);
+        text.append(",\"recovered\":{\"session_id\":");
+        Escapes.json(text, crashedId);
+        field(text, "result", line);
+        list("rolled_back", rolledBack);
+        list("conflicts", conflicts);
+        list("notes", notes);
+        text.append("}}\n");
+        buffered++;
+        write();
+    }
+
     /** Whether no repeat of it has been written at once: then the next ones may wait, so that a storm of them makes a record five times a second. */
     private boolean isNew(Fold fold) {
         if (urgent.putIfAbsent(fold, Boolean.TRUE) != null) {
@@ -348,6 +373,7 @@ public final class VerificationLog {
         list("violated", summary.violated());
         list("rolled_back", summary.rolledBack());
         list("conflicts", summary.conflicts());
+        list("notes", summary.notes());
         list("unmonitored", summary.unmonitored());
         list("unused_hooks", summary.unusedHooks());
         text.append("}}\n");

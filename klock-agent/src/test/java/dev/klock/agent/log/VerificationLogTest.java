@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class VerificationLogTest {
     private static final Summary END = new Summary("completed", 0, List.of("MUTATES FILE:/w/**", "CONSUMES FILE:/x"),
-            List.of("MUTATES FILE:/w/**"), List.of("CONSUMES FILE:/x"), List.of("MUTATES FILE:/etc/hosts"), List.of(), List.of(), List.of(), List.of("hook flags"));
+            List.of("MUTATES FILE:/w/**"), List.of("CONSUMES FILE:/x"), List.of("MUTATES FILE:/etc/hosts"), List.of(), List.of(), List.of("FILE:/w/a (its times)"), List.of(), List.of("hook flags"));
 
     @TempDir
     File temp;
@@ -77,7 +77,19 @@ class VerificationLogTest {
         assertThat(lines.get(2)).contains("\"seq\":2,", "\"decision\":\"deny\"");
         assertThat(lines.get(3)).contains("\"seq\":3,", ",\"summary\":{\"end\":\"completed\",\"exit_code\":0,\"allow\":1,\"deny\":1,\"warn\":0,"
                 + "\"learn\":0,\"declared\":[\"MUTATES FILE:/w/**\",\"CONSUMES FILE:/x\"],\"used\":[\"MUTATES FILE:/w/**\"],"
-                + "\"unused\":[\"CONSUMES FILE:/x\"],\"violated\":[\"MUTATES FILE:/etc/hosts\"],\"rolled_back\":[],\"conflicts\":[],\"unmonitored\":[],\"unused_hooks\":[\"hook flags\"]}}");
+                + "\"unused\":[\"CONSUMES FILE:/x\"],\"violated\":[\"MUTATES FILE:/etc/hosts\"],\"rolled_back\":[],\"conflicts\":[],\"notes\":[\"FILE:/w/a (its times)\"],\"unmonitored\":[],\"unused_hooks\":[\"hook flags\"]}}");
+    }
+
+    @Test
+    @Tag("C45")
+    void recovery_ofAnEarlierSession_isOneRecord() throws IOException {
+        VerificationLog log = open();
+        log.recovered("s\n0", "crashed", List.of("FILE:/w/a"), List.of(), List.of("FILE:/w/a (its times)"));
+        List<String> lines = lines();
+        assertJson(lines);
+        assertThat(lines.get(1)).contains("\"seq\":1,\"session_id\":\"s-1\"").endsWith(",\"recovered\":{\"session_id\":\"s\\n0\",\"result\":\"crashed\","
+                + "\"rolled_back\":[\"FILE:/w/a\"],\"conflicts\":[],\"notes\":[\"FILE:/w/a (its times)\"]}}");
+        log.close(END);
     }
 
     @Test

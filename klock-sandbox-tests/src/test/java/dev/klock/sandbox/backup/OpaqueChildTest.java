@@ -280,7 +280,7 @@ class OpaqueChildTest {
     }
 
     /** What the rollback put aside made a home again: it is named, and the next session can start and be undone. */
-    private void assertHomeWorks(Jdk jdk, Workspace workspace, String before) {
+    private void assertHomeWorks(Jdk jdk, Workspace workspace, String before) throws IOException {
         Outcome sessions = Child.on(jdk).in(workspace.root()).verb("sessions").run();
         assertThat(sessions.exit()).as(sessions.toString()).isZero();
         assertThat(sessions.out()).contains("its log is gone, what a rollback put aside is in " + workspace.root() + "/.klock/backups/");
