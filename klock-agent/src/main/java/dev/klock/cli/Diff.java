@@ -22,7 +22,6 @@ import java.security.DigestOutputStream;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -75,7 +74,7 @@ final class Diff extends Verb {
         boolean known = false;
         try (Backups backups = Backups.readHere(home, id, files)) {
             for (Backups.Image image : backups.images()) {
-                if (image.touched() && (only == null || within(image.path(), only))) {
+                if (image.touched() && (only == null || Stored.isWithin(image.path(), only))) {
                     known = true;
                     Difference d = compare(backups, image, files);
                     if (d != null) {
@@ -104,11 +103,6 @@ final class Diff extends Verb {
             }
         }
         return ExitCode.OK;
-    }
-
-    private static boolean within(byte[] path, byte[] top) {
-        return Arrays.equals(path, top) || path.length > top.length && (path[top.length] == '/' || top.length == 1)
-                && Arrays.equals(path, 0, top.length, top, 0, top.length);
     }
 
     private static Difference compare(Backups backups, Backups.Image image, HostFiles files) throws IOException {

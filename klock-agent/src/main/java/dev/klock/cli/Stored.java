@@ -11,6 +11,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Finds the session and the path that a command line means. */
@@ -71,6 +72,12 @@ final class Stored {
             }
         }
         return all;
+    }
+
+    /** Whether {@code path} is {@code top}, or below it. */
+    static boolean isWithin(byte[] path, byte[] top) {
+        return Arrays.equals(path, top) || path.length > top.length && (path[top.length] == '/' || top.length == 1)
+                && Arrays.equals(path, 0, top.length, top, 0, top.length);
     }
 
     /** The bytes of the real path that {@code name} means from here, its last component not followed; null for null. */

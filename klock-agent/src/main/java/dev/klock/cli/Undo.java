@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 final class Undo extends Verb {
     private final Instrumentation instrumentation;
 
-    @Parameters(arity = "0..1", paramLabel = "PATH", description = "Only this file, or this directory and what is below; by default everything.")
+    @Parameters(arity = "0..1", paramLabel = "PATH", description = "Only this file, or this directory and what is below, with what the session moved there; by default everything.")
     private String path;
 
     @Option(names = "--session", paramLabel = "ID", description = "Which session; by default the last one that changed something, if its journal can be read whole.")
@@ -47,10 +47,11 @@ final class Undo extends Verb {
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
         String id = Stored.session(session, home, files);
+        byte[] only = Stored.path(path, files, environment);
         RollbackReport report;
         Progress progress = new Progress(terminal, "undo");
         try (Backups backups = Backups.reopen(home, id, files)) {
-            report = backups.rollback(new dev.klock.agent.backup.Undo(Stored.path(path, files, environment), force, dry, progress));
+            report = backups.rollback(new dev.klock.agent.backup.Undo(only, force, dry, progress));
         } catch (Store.Elsewhere copy) {
             terminal.complain(copy.getMessage());
             return ExitCode.REFUSED;
@@ -72,10 +73,16 @@ final class Undo extends Verb {
                 generator.writeEndObject();
             });
         } else {
+            int moved = 0;
             for (RollbackReport.Entry entry : report.entries()) {
+                boolean elsewhere = only != null && !Stored.isWithin(entry.path(), only) && !Stored.isWithin(only, entry.path());
+                moved += elsewhere && entry.outcome() != RollbackReport.Outcome.UNCHANGED ? 1 : 0;
                 if (entry.outcome() != RollbackReport.Outcome.UNCHANGED || entry.detail() != null) {
                     terminal.line(word(entry) + "  " + entry.line());
                 }
+            }
+            if (moved > 0) {
+                terminal.line(moved + " of these " + (moved == 1 ? "is" : "are") + " not below " + path + ": what the session moved from there comes back with it");
             }
             terminal.line("session " + id + (dry ? " would be undone: " : " undone: ") + report.summary());
             if (!dry && report.count(RollbackReport.Outcome.FAILED) > 0) {

@@ -256,6 +256,96 @@ class StoredTest {
         }
     }
 
+    @Test
+    @Tag("K6-5")
+    void undo_ofTheNewNameOfAFile_bringsTheOldOneBack() throws Exception {
+        PastSession.done(home, "s", work -> {
+            work.rename(a, work("n"));
+            work.write(b, "two\n");
+        });
+
+        assertThat(run("undo", "--dry-run", "n")).isZero();
+        assertThat(out).contains("restored  " + a + "\n", "removed  " + work("n"));
+        assertThat(run("undo", "n")).as(out + err).isZero();
+        assertThat(out).contains("restored  " + a + "\n", "removed  " + work("n"), "\n1 of these is not below n: what the session moved from there comes back with it\n");
+        assertThat(a).hasContent("one\n");
+        assertThat(work("n")).doesNotExist();
+        assertThat(b).hasContent("two\n");
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(b).hasContent("one\n");
+    }
+
+    @Test
+    @Tag("K6-5")
+    void undo_ofTheNewNameOfAFile_thatWasChangedToo_bringsTheOldOneBack() throws Exception {
+        PastSession.done(home, "s", work -> {
+            work.write(a, "before\n");
+            work.rename(a, work("n"));
+            work.write(work("n"), "after\n");
+        });
+        assertThat(run("undo", "n")).as(out + err).isZero();
+        assertThat(a).hasContent("one\n");
+        assertThat(work("n")).doesNotExist();
+    }
+
+    @Test
+    @Tag("K6-5")
+    void undo_ofTheNewNameOfADirectory_bringsAllOfItBack() throws Exception {
+        Path d = Files.createDirectories(work("d/s"));
+        Files.writeString(d.resolve("f"), "f");
+        Files.setPosixFilePermissions(work("d"), PosixFilePermissions.fromString("rwxr-x--x"));
+        PastSession.done(home, "s", work -> {
+            work.rename(work("d"), work("n"));
+            work.write(work("n/s/f"), "changed");
+            work.write(work("n/more"), "made");
+        });
+
+        assertThat(run("undo", "n")).as(out + err).isZero();
+        assertThat(out).contains(" not below n: ");
+        assertThat(work("d/s/f")).hasContent("f");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(work("d")))).isEqualTo("rwxr-x--x");
+        assertThat(work("n")).doesNotExist();
+        assertThat(work("d/more")).doesNotExist();
+    }
+
+    @Test
+    @Tag("K6-5")
+    void undo_ofOneOfAChainOfRenames_bringsBackAllThatWouldBeLost() throws Exception {
+        Path c = Files.writeString(work("c"), "three\n");
+        PastSession.done(home, "s", work -> {
+            work.rename(b, work("n"));
+            work.rename(a, b);
+            work.rename(c, a);
+        });
+
+        assertThat(run("undo", "n")).as(out + err).isZero();
+        assertThat(a).hasContent("one\n");
+        assertThat(b).hasContent("one\n");
+        assertThat(c).hasContent("three\n");
+        assertThat(work("n")).doesNotExist();
+        assertThat(run("diff")).isZero();
+        assertThat(out).contains("nothing differs");
+    }
+
+    @Test
+    void undo_ofAFileInADirectoryThatWasDeleted_makesItAsItWas() throws Exception {
+        Path f = Files.writeString(Files.createDirectory(work("d")).resolve("f"), "f");
+        Files.writeString(work("d/g"), "g");
+        Files.setPosixFilePermissions(work("d"), PosixFilePermissions.fromString("rwxr-x--x"));
+        PastSession.done(home, "s", work -> {
+            work.delete(work("d/g"));
+            work.delete(f);
+            work.delete(work("d"));
+        });
+        assertThat(run("undo", "d/f")).as(out + err).isZero();
+        assertThat(f).hasContent("f");
+        assertThat(work("d/g")).doesNotExist();
+        assertThat(out).doesNotContain("of these");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(work("d")))).isEqualTo("rwxr-x--x");
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(work("d/g")).hasContent("g");
+    }
+
     private Path work(String name) {
         return work.resolve(name);
     }

@@ -63,7 +63,6 @@ final class Rollback {
     private final HostFiles files;
     private final Identities known;
     private final Undo undo;
-    private final Name only;
     private final Metadata metadata;
     private final Aside aside;
     private final Decisions decisions;
@@ -86,7 +85,6 @@ final class Rollback {
 
     Rollback(Backups backups, boolean crashed, Undo undo) {
         this.undo = undo;
-        this.only = undo.only() == null ? null : new Name(undo.only());
         this.backups = backups;
         this.files = backups.files;
         this.known = backups.known;
@@ -110,10 +108,10 @@ final class Rollback {
 
     RollbackReport run() {
         List<Entry> sorted = backups.sorted();
+        Wanted wanted = new Wanted(undo.only() == null ? null : new Name(undo.only()), sorted, backups);
         for (int i = 0; i < sorted.size(); i++) {
             Entry e = sorted.get(i);
-            boolean wanted = only == null || e.name.equals(only) || e.name.below(only) || e.role == Entry.IMPLIED && only.below(e.name);
-            if (wanted && (e.role == Entry.TOUCHED || e.role == Entry.IMPLIED)) {
+            if ((e.role == Entry.TOUCHED || e.role == Entry.IMPLIED) && wanted.has(e)) {
                 boolean forcedBefore = e.outcome != null && e.outcome.outcome() != Outcome.KEPT_THEIRS && e.outcome.outcome() != Outcome.FAILED;
                 if (e.earlier.length > 0 && !e.forced && (undo.force() || forcedBefore)) {
                     e.toFirst();

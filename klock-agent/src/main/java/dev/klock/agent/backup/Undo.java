@@ -3,7 +3,7 @@ package dev.klock.agent.backup;
 /**
  * How much of a rollback is wanted. Immutable.
  *
- * @param only     bytes of an absolute path: what is at and below it; null for everything
+ * @param only     bytes of an absolute path: what is at and below it, and what the session moved there; null for everything
  * @param force    what others changed gives way too, and is put aside
  * @param dry      only say what would be done
  * @param progress is told how far it is; null for nobody
