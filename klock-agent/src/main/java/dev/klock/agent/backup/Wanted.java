@@ -11,6 +11,7 @@ import java.util.List;
  * nowhere. Used by the thread that rolls back, before anything is changed.
  */
 final class Wanted {
+    private final Backups backups;
     private final Identities known;
     private final HostFiles files;
     /** What is at and below each of these; empty for everything. */
@@ -18,6 +19,7 @@ final class Wanted {
 
     /** @param only null for everything */
     Wanted(Name only, List<Entry> all, Backups backups) {
+        this.backups = backups;
         known = backups.known;
         files = backups.files;
         if (only == null) {
@@ -29,7 +31,7 @@ final class Wanted {
             Name top = tops.get(i);
             for (Entry e : all) {
                 if (e.role == Entry.TOUCHED && isWithin(e.name, top)) {
-                    addOrigins(e, backups);
+                    addOrigins(e);
                 }
             }
         }
@@ -49,16 +51,11 @@ final class Wanted {
         return e.image.kind == FileState.DIRECTORY && files.mode(e.name.bytes) == 0 && known.blocked(e.name) == null;
     }
 
-    private void addOrigins(Entry e, Backups backups) {
+    private void addOrigins(Entry e) {
         try {
             FileState now = known.blocked(e.name) == null ? FileState.look(files, e.name) : FileState.absent();
-            if (now.kind == FileState.ABSENT) {
-                return;
-            }
-            for (Entry from : known.imagedAs(now)) {
-                if (!isCovered(from.name) && !known.holds(from.name, now) && wasMoved(from, e.name, now, backups)) {
-                    tops.add(from.name);
-                }
+            if (now.kind != FileState.ABSENT && !now.sameInode(e.image)) {
+                addOrigins(e.name, now);
             }
         } catch (IOException unreadable) {
             // the rollback meets it again and says so
@@ -66,11 +63,25 @@ final class Wanted {
         }
     }
 
+    /** Of what is at {@code name} and gives way, and of what came with it. */
+    private void addOrigins(Name name, FileState now) throws IOException {
+        for (Entry from : known.imagedAs(now)) {
+            if (!isCovered(from.name) && !known.holds(from.name, now) && wasMoved(from, name, now)) {
+                tops.add(from.name);
+            }
+        }
+        if (now.kind == FileState.DIRECTORY) {
+            for (Name child : backups.list(name)) {
+                addOrigins(child, FileState.look(files, child));
+            }
+        }
+    }
+
     /**
      * Whether what was imaged at {@code from} is what is at {@code to} now. An inode number may have been given to something else since; where
      * that is not known, and nothing is at the old name, it counts as moved, as what came back in vain can be removed again.
      */
-    private boolean wasMoved(Entry from, Name to, FileState now, Backups backups) throws IOException {
+    private boolean wasMoved(Entry from, Name to, FileState now) throws IOException {
         if (now.kind != FileState.DIRECTORY) {
             return now.couldBeMoved(from.image) || files.mode(from.name.bytes) == 0;
         }
