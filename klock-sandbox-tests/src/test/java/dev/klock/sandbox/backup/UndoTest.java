@@ -104,6 +104,46 @@ class UndoTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-5")
+    void undo_ofTheNewNameOfWhatWasMoved_bringsItBackToItsOldOne(Jdk jdk) {
+        String before = Workspace.in(directory).tree().visible();
+        Workspace workspace = Workspace.in(directory);
+        Outcome outcome = workspace.watched(jdk, "", "move w/out/a w/out/n", "move w/out/c w/out/m", "write w/out/m/d changed").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+
+        Outcome file = verb(jdk, "undo", "w/out/n");
+        assertThat(file.exit()).as(file.toString()).isZero();
+        assertThat(file.out()).contains("1 of these is not below w/out/n: what the session moved from there comes back with it");
+        Outcome tree = verb(jdk, "undo", "w/out/m");
+        assertThat(tree.exit()).as(tree.toString()).isZero();
+        assertThat(workspace.tree().entries().keySet()).as(tree.toString()).hasSameSizeAs(before.lines().toList());
+        verb(jdk, "undo");
+        assertThat(workspace.tree().visible()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C45")
+    void undo_whenTheJournalOfTheLastSessionIsDamaged_takesNoOther(Jdk jdk) throws IOException {
+        Workspace workspace = worked(jdk);
+        assertThat(workspace.watched(jdk, "", "write w/out/c/d second").run().exit()).isZero();
+        String after = workspace.tree().whole();
+        Path pack = workspace.root().resolve(".klock/backups/straying-2/pack");
+        byte[] bytes = Files.readAllBytes(pack);
+        bytes[20] ^= 1;
+        Files.write(pack, bytes);
+
+        for (String words : new String[] {"undo", "diff"}) {
+            Outcome outcome = verb(jdk, words);
+            assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(1);
+            assertThat(outcome.err()).as(outcome.toString()).hasLineCount(1).contains("the last session is straying-2, and a part of its journal cannot be read",
+                    "--session straying for the last one that is whole");
+            assertThat(workspace.tree().whole()).isEqualTo(after);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     void sessions_afterAnUndo_sayWhatIsNotRolledBackNow(Jdk jdk) throws IOException {
         Workspace workspace = worked(jdk);
         Files.writeString(workspace.root().resolve("w/out/a"), "by hand\n");
