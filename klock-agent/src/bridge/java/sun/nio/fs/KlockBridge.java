@@ -504,6 +504,11 @@ public final class KlockBridge {
         HOOKS.end(op, 0);
     }
 
+    /** A child process was started. */
+    public static void started(Process process, int op) {
+        HOOKS.started(op, process);
+    }
+
     /** A look by name is over, which {@link #holdReads} may have made one to be told of. */
     public static void probed(int op) {
         if (held) {

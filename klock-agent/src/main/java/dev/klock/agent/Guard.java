@@ -13,6 +13,8 @@ final class Guard extends Thread {
     static final long QUIET_NS = 10_000_000_000L;
     /** How long a name that another process leads elsewhere may still be read by its old meaning. */
     private static final long TICK_MS = 50;
+    /** How long the end of the last child may go unnoticed. */
+    private static final long CHILDREN_MS = 10;
     /** The log is brought to disk at every fourth tick. */
     private static final int FLUSH_TICKS = 4;
     private static final int WIND_TRIES = 20;
@@ -74,14 +76,23 @@ final class Guard extends Thread {
         return;
     }
 
+    /** Until the next tick. Meanwhile children may end: what they left is to be noted before others come. */
     private void rest() {
-        synchronized (lock) {
-            if (!session.isStopping()) {
-                try {
-                    lock.wait(TICK_MS);
-                } catch (InterruptedException e) {
-                    // nobody can; the guard goes on
+        long until = System.nanoTime() + TICK_MS * 1_000_000;
+        for (long leftMs = TICK_MS; leftMs > 0 && !session.isStopping(); leftMs = (until - System.nanoTime()) / 1_000_000) {
+            boolean haveChildren = session.hasChildren();
+            synchronized (lock) {
+                if (!session.isStopping()) {
+                    try {
+                        lock.wait(haveChildren ? Math.min(leftMs, CHILDREN_MS) : leftMs);
+                    } catch (InterruptedException e) {
+                        // nobody can; the guard goes on
+                        return;
+                    }
                 }
+            }
+            if (haveChildren) {
+                session.settleEnded();
             }
         }
     }

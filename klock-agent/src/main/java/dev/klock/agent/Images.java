@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** {@link PreImages} kept by the session's {@link Backups}. */
@@ -52,16 +53,19 @@ final class Images implements PreImages {
 
     @Override
     public boolean before(byte[] path) throws IOException {
+        settleEnded();
         return backups.image(path);
     }
 
     @Override
     public boolean before(byte[] path, long nowNs) throws IOException {
+        settleEnded();
         return backups.image(path, nowNs);
     }
 
     @Override
     public boolean before(byte[] path, byte[] other, long nowNs) throws IOException {
+        settleEnded();
         return backups.image(path, other, nowNs);
     }
 
@@ -72,6 +76,7 @@ final class Images implements PreImages {
 
     @Override
     public void beforeTree(byte[] path) throws IOException {
+        settleEnded();
         backups.imageTree(path, maxFiles, maxBytes);
     }
 
@@ -129,9 +134,22 @@ final class Images implements PreImages {
 
         /** The images, or all of klock's home, were removed meanwhile. Told once, before it is told as a difference. */
         void homeGone(Path home);
+
+        /** What klock keeps of this session was changed meanwhile. Told before it is told as a difference. */
+        void ownAltered(Backups.Altered what);
     }
 
+    /** So long a look for what descends from children that are over is not repeated, in nanoseconds. */
+    private static final long LOOKS_AGAIN_NS = 10_000_000;
+    private static final Process[] NONE = {};
+
     private final List<Reach> reaches = new ArrayList<>();
+    /** Whether there are any {@link #reaches}, or some are being looked at. */
+    private volatile boolean open;
+    /** Children that were running when they were last asked; arrays are replaced, not changed. */
+    private volatile Process[] running = NONE;
+    /** A {@link System#nanoTime()}. */
+    private volatile long notBefore;
     private boolean homeGone;
     private Session session;
     private Surroundings surroundings;
@@ -173,17 +191,72 @@ final class Images implements PreImages {
         return surroundings.mayHaveChanged(real);
     }
 
-    /** The children are over that were started before the first {@code count} places were opened to them (K6-7). */
-    void childrenOver(int count, Differences differences) {
+    @Override
+    public void started(Process process) {
+        if (open) {
+            synchronized (reaches) {
+                Process[] more = Arrays.copyOf(running, running.length + 1);
+                more[running.length] = process;
+                running = more;
+            }
+            session.childStarted();
+        }
+    }
+
+    /** Whether places are open to children, of which those that this JVM has started itself are over. Costs nothing to ask. */
+    boolean areEnded() {
+        if (!open || notBefore != 0 && System.nanoTime() - notBefore < 0) {
+            return false;
+        }
+        Process[] last = running;
+        for (int i = 0; i < last.length; i++) {
+            if (last[i].isAlive()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Before a change of the program's: what children left that the program may have seen the end of is looked at first, so that what others
+     * have put there since is not overwritten as theirs. Where something else of the program's is under way this waits for the next tick.
+     */
+    private void settleEnded() {
+        if (open && areEnded()) {
+            session.settleChildren(1);
+            looked();
+        }
+    }
+
+    /** Children that are over have been looked for. */
+    void looked() {
+        // what descends from them may run on, and to look for it takes the whole list of processes
+        notBefore = open ? System.nanoTime() + LOOKS_AGAIN_NS | 1 : 0;
+    }
+
+    /**
+     * The children are over that were started before the first {@code count} places were opened to them (K6-7).
+     *
+     * @param until when they were, as {@link Backups#alive} tells it: what changed later is not theirs
+     */
+    void childrenOver(int count, long until, Differences differences) {
         List<Reach> over;
         synchronized (reaches) {
             List<Reach> first = reaches.subList(0, Math.min(count, reaches.size()));
             over = new ArrayList<>(first);
             first.clear();
+            int kept = 0;
+            Process[] last = running.clone();
+            for (int i = 0; i < last.length; i++) {
+                if (last[i].isAlive()) {
+                    last[kept++] = last[i];
+                }
+            }
+            running = kept == 0 ? NONE : Arrays.copyOf(last, kept);
         }
         for (int i = 0; i < over.size(); i++) {
             Reach reach = over.get(i);
-            List<Backups.Change> changes = backups.leftTree(reach.path, reach.depth);
+            List<Backups.Change> changes = backups.leftTree(reach.path, reach.depth, until);
             for (int j = 0; j < reach.below.size(); j++) {
                 backups.left(reach.below.get(j));
             }
@@ -191,6 +264,11 @@ final class Images implements PreImages {
                 differences.differs(changes.get(j), reach.declared);
             }
         }
+        synchronized (reaches) {
+            // not before: a change of the program's waits for all this, and overwrites nothing that was not looked at
+            open = !reaches.isEmpty();
+        }
+        lookAtOwn(differences);
         if (!over.isEmpty() && !homeGone && !Files.isDirectory(backups.directory())) {
             homeGone = true;
             Path home = backups.homeDirectory();
@@ -199,9 +277,19 @@ final class Images implements PreImages {
         }
     }
 
+    /** Tells, if children are or were at work, whether one has changed what klock keeps of this session. Cheap if none has. */
+    void lookAtOwn(Differences differences) {
+        Backups.Altered altered = backups.lookAtOwn();
+        if (altered != null) {
+            differences.ownAltered(altered);
+            differences.differs(new Backups.Change(files.name(altered.file()), true, true), true);
+        }
+    }
+
     private void reach(byte[] path, int depth, boolean declared, List<byte[]> below) {
         synchronized (reaches) {
             reaches.add(new Reach(path, depth, declared, below));
+            open = true;
         }
     }
 
@@ -209,6 +297,7 @@ final class Images implements PreImages {
     public void beforeChild(byte[] program, byte[] directory, List<Line> effects) throws IOException {
         // what an earlier child left is its own difference, and nothing that was there before this one
         session.settleChildren(1);
+        backups.watchOwn();
         if (effects == null) {
             surroundings.covers(Resource.of("FILE", Names.text(Names.real(directory)), Resource.Form.SUBTREE));
             backups.openTree(directory, maxFiles, maxBytes);
@@ -225,7 +314,7 @@ final class Images implements PreImages {
             byte[] path = name(real);
             switch (real.form()) {
                 case EXACT:
-                    before(path);
+                    backups.image(path);
                     reach(path, 0, true, new ArrayList<>());
                     break;
                 case CHILDREN:
@@ -243,12 +332,19 @@ final class Images implements PreImages {
     @Override
     public void beforeUndeclaredChild(byte[] program, byte[] directory) {
         session.settleChildren(1);
+        try {
+            backups.watchOwn();
+        } catch (IOException unseen) {
+            // what the child does to klock's own shows when that is read
+            surroundings.opened(Names.real(program), Names.real(directory));
+            return;
+        }
         surroundings.opened(Names.real(program), Names.real(directory));
     }
 
     @Override
     public void lent(byte[] path) throws IOException {
-        before(path);
+        backups.image(path);
         reach(path, 0, true, new ArrayList<>());
     }
 

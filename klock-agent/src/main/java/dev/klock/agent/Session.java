@@ -99,6 +99,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     /** What was said to be missing since another agent took it out, in a mode that lets it. */
     private final Set<String> takenOut = ConcurrentHashMap.newKeySet();
     private final Surroundings.Found strays = new Strays();
+    private final Images.Differences differences = new ChildrensWork();
     /** Held while what children did is looked at: who starts the next one waits for it, or its changes would be taken for others'. */
     private final Object settling = new Object();
     /** Threads that are putting a violation on record: the log stays open for them. */
@@ -426,10 +427,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         if (state.get() == OPEN) {
             observer.enter();
             try {
-                if ((images.openToChildren() > 0 || surroundings.isOpen()) && Children.any()) {
+                boolean areRunning = (images.openToChildren() > 0 || surroundings.isOpen()) && Children.any();
+                if (areRunning) {
                     Stderr.warn("a child of the program is still running: " + Children.named() + "; what it changes from here on is not covered");
                 }
-                childrenOver(Integer.MAX_VALUE);
+                childrenOver(Integer.MAX_VALUE, areRunning ? Long.MAX_VALUE : backups.alive());
                 surroundings.over();
                 surroundings.look(strays, true);
                 lookAtHooks();
@@ -486,6 +488,17 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         }
         settleChildren(0);
         lookAround();
+        lookAtOwn();
+    }
+
+    /** While a child runs, and when the last one is over, whether one has been at klock's own files. */
+    private void lookAtOwn() {
+        int since = backups.watches();
+        boolean isOver = images.openToChildren() == 0 && !surroundings.isOpen() && observer.inMutation() == 0;
+        images.lookAtOwn(differences);
+        if (isOver) {
+            backups.unwatchOwn(since);
+        }
     }
 
     private void lookAtHooks() {
@@ -503,8 +516,26 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         synchronized (settling) {
             int open = images.openToChildren();
             if (open > 0 && observer.inMutation() == own && !Children.any()) {
-                childrenOver(open);
+                childrenOver(open, backups.alive());
             }
+        }
+    }
+
+    /** Whether children may be changing something, so that {@link #settleEnded} is worth calling often. */
+    boolean hasChildren() {
+        return images.openToChildren() > 0;
+    }
+
+    /** The guard is to look for its end, however soon that comes. */
+    void childStarted() {
+        guard.wake();
+    }
+
+    /** {@link #settleChildren} as soon as those that the program has started itself are over; nothing before. */
+    void settleEnded() {
+        if (images.areEnded()) {
+            settleChildren(0);
+            images.looked();
         }
     }
 
@@ -516,22 +547,37 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         surroundings.look(strays, false);
     }
 
-    /** Compares what children could change with what it was, records the differences, and stops at one that is out of scope (K6-7). */
-    private void childrenOver(int count) {
+    /**
+     * Compares what children could change with what it was, records the differences, and stops at one that is out of scope (K6-7).
+     *
+     * @param until as for {@link Images#childrenOver}
+     */
+    private void childrenOver(int count, long until) {
         synchronized (settling) {
             observer.childEnded();
-            images.childrenOver(count, new Images.Differences() {
-                @Override
-                public void differs(Backups.Change change, boolean declared) {
-                    Session.this.differs(change, declared);
-                }
+            images.childrenOver(count, until, differences);
+        }
+    }
 
-                @Override
-                public void homeGone(Path home) {
-                    Stderr.error("klock's home " + home + ", or its images, were removed or moved while a child ran: what was kept of earlier sessions is gone"
-                            + " from there, and this one can be rolled back until it ends, not undone later");
-                }
-            });
+    /** What children did, be it to the program's files or to klock's own. */
+    private final class ChildrensWork implements Images.Differences {
+        @Override
+        public void differs(Backups.Change change, boolean declared) {
+            Session.this.differs(change, declared);
+        }
+
+        @Override
+        public void homeGone(Path home) {
+            Stderr.error("klock's home " + home + ", or its images, were removed or moved while a child ran: what was kept of earlier sessions is gone"
+                    + " from there, and this one can be rolled back until it ends, not undone later");
+        }
+
+        @Override
+        public void ownAltered(Backups.Altered what) {
+            String lost = what.lost() == 0 ? ": it is put back, and nothing of this session is lost"
+                    : ": the images of " + what.lost() + (what.lost() == 1 ? " file" : " files") + " are lost, which cannot be put back any more: "
+                            + String.join(", ", what.names()) + (what.lost() > what.names().size() ? " and others" : "");
+            Stderr.error("klock's own " + what.file() + " was changed while a child ran" + lost);
         }
     }
 
@@ -547,7 +593,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         boolean quiet = awaitQuiet();
         // one whose start was under way
         endChildren();
-        childrenOver(Integer.MAX_VALUE);
+        childrenOver(Integer.MAX_VALUE, Long.MAX_VALUE);
         surroundings.over();
         surroundings.look(strays, true);
         RollbackReport report = null;

@@ -51,6 +51,9 @@ public interface Hooks {
      */
     void end(int op, int result);
 
+    /** {@link #end} of the start of {@code process}. */
+    void started(int op, Process process);
+
     /** The file that {@code fd} is open on is about to be mapped, maybe for writing: what changes it from then on is no call. */
     void mapping(int op, int fd);
 

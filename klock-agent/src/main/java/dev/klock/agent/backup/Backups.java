@@ -153,6 +153,7 @@ public final class Backups implements Closeable {
     final Identities known;
     final Sources sources;
     private final ChildWork children;
+    private final OwnFiles own;
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
@@ -199,6 +200,7 @@ public final class Backups implements Closeable {
         this.held = held;
         this.children = new ChildWork(this);
         this.sources = new Sources(this, directory);
+        this.own = new OwnFiles(this);
         this.exactDev = probeTimes();
         for (int fd = 0; fd <= 2 && !readOnly; fd++) {
             long[] s = files.status(fd);
@@ -670,7 +672,9 @@ public final class Backups implements Closeable {
                 e.users--;
                 meet(e, fd);
             } else {
-                if (fd < 0 || !leaveUnseen(e)) {
+                if (e.othersNow) {
+                    e.othersNow = false;
+                } else if (fd < 0 || !leaveUnseen(e)) {
                     note(e, fd);
                 }
                 // not before: until it is known how it was left, its other names are those of something that is being changed
@@ -692,17 +696,19 @@ public final class Backups implements Closeable {
      * {@link #imageTree}. What was not there then counts as created by the session.
      */
     public List<Change> leftTree(byte[] path) {
-        return leftTree(path, Integer.MAX_VALUE);
+        return leftTree(path, Integer.MAX_VALUE, Long.MAX_VALUE);
     }
 
     /**
      * {@link #leftTree(byte[])} down to {@code depth}: 0 for the path alone, 1 for it and what is directly below.
      *
+     * @param until when the child was over, as {@link #alive} tells it: a file that changed later on the home's file system was changed by
+     *        somebody else; {@link Long#MAX_VALUE} if that is not known
      * @return how what is there differs from what was there before the child, apart from what the program itself was changing; empty while
      *         another child is still at work on the same path
      */
-    public List<Change> leftTree(byte[] path, int depth) {
-        return children.left(path, depth);
+    public List<Change> leftTree(byte[] path, int depth, long until) {
+        return children.left(path, depth, until);
     }
 
     /**
@@ -714,7 +720,7 @@ public final class Backups implements Closeable {
     }
 
     /**
-     * {@link #openTree} for what is directly in the directory {@code path}: to be followed by {@link #leftTree(byte[], int)} with depth 1, and by a
+     * {@link #openTree} for what is directly in the directory {@code path}: to be followed by {@link #leftTree(byte[], int, long)} with depth 1, and by a
      * {@link #left(byte[])} of each that is answered.
      */
     public List<byte[]> openChildren(byte[] path) throws IOException {
@@ -724,9 +730,45 @@ public final class Backups implements Closeable {
     /**
      * Children may be at work: says when this session was last seen alive, since what they make is in no journal before they are over. To be
      * called several times a second. Never throws.
+     *
+     * @return the time of that, in nanoseconds since the epoch, by the clock of the file system that klock's home is on;
+     *         {@link Long#MAX_VALUE} if it is not known
      */
-    public void alive() {
-        children.alive();
+    public long alive() {
+        return children.alive();
+    }
+
+    /** A child is about to start that may be let change, or just change, what klock keeps here: {@link #lookAtOwn} tells if one does. */
+    public void watchOwn() throws IOException {
+        own.watch();
+    }
+
+    /** Changes with each {@link #watchOwn}, to be given to {@link #unwatchOwn}. */
+    public int watches() {
+        return own.watches();
+    }
+
+    /** No child is at work, unless one was about to start since {@link #watches} answered {@code since}. */
+    public void unwatchOwn(int since) {
+        own.unwatch(since);
+    }
+
+    /**
+     * What children have done to what klock keeps here since {@link #watchOwn}, or since this was asked before; null if it is nothing that
+     * matters. It is put back as far as that can be. Cheap if they have done nothing. Never throws.
+     */
+    public Altered lookAtOwn() {
+        return own.look();
+    }
+
+    /**
+     * What a child has done to what klock keeps.
+     *
+     * @param file  what it has changed, or removed; with others, maybe
+     * @param lost  files whose images cannot be read any more; 0 if all was put back
+     * @param names the first few of these
+     */
+    public record Altered(Path file, int lost, List<String> names) {
     }
 
     /** Whether children were at work when the session crashed. */
@@ -747,8 +789,61 @@ public final class Backups implements Closeable {
         return children;
     }
 
-    boolean hasPack() {
-        return pack != null;
+    /** Null before the first record. */
+    Pack packOrNull() {
+        return pack;
+    }
+
+    /** See {@link Store.Hold#again}. */
+    void lockAgain() throws IOException {
+        held.again(directory);
+    }
+
+    /** What is in the pack may be there no longer: it is written once more for the next file that holds the same. */
+    void forgetContents() {
+        contents.clear();
+    }
+
+    /** What a reader needs first. */
+    void writeBeginning() throws IOException {
+        writeBeginning(pack);
+        for (byte[] scope : scopes()) {
+            append(SCOPE, named(scope, 0));
+        }
+    }
+
+    private void writeBeginning(Pack to) throws IOException {
+        byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
+        byte[] head = new byte[13 + id.length];
+        ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
+        to.append(BEGIN, head, null, 0);
+        to.append(HOME, named(home.bytes, 0).array(), null, 0);
+        to.append(BOOT, Boot.id(), null, 0);
+    }
+
+    /**
+     * Writes down once more what is known of e. Holds it.
+     *
+     * @param imaged a record of its image can still be read
+     */
+    void writeAgain(Entry e, boolean imaged) throws IOException {
+        for (int i = 0; i < e.earlier.length && !imaged; i++) {
+            pack.append(IMAGE, imageHead(e.name, e.role, e.earlier[i].image, e.earlier[i].contentAt), null, 0, true);
+        }
+        if (!imaged) {
+            pack.append(IMAGE, imageHead(e.name, e.role, e.image, e.contentAt), null, 0, true);
+        } else if (e.role == Entry.TOUCHED) {
+            pack.append(TOUCH, named(e.name.bytes, 0).array(), null, 0, true);
+        }
+        for (FileState met : e.met) {
+            writeMet(e, met, true);
+        }
+        if (e.left != null) {
+            writeLeft(e, true);
+        }
+        if (e.openDepth > 0) {
+            pack.append(OPEN, named(e.name.bytes, Integer.BYTES).putInt(e.openDepth).array(), null, 0, true);
+        }
     }
 
     /** What a child did to one path. {@code existed}, {@code exists}: before and after. */
@@ -927,7 +1022,7 @@ public final class Backups implements Closeable {
     }
 
     /** Later runs find the journal as this one leaves it, without a sign of what is missing. */
-    private void noteDamage() {
+    void noteDamage() {
         try {
             append(DAMAGE, named(damage.getBytes(StandardCharsets.UTF_8), 0));
             damageOnDisk = true;
@@ -1177,6 +1272,9 @@ public final class Backups implements Closeable {
     private void touch(Entry e, Seen seen, long nowNs) throws IOException {
         running();
         if (e.role == Entry.TOUCHED) {
+            if (e.damaged) {
+                throw new IOException("the image of " + e.name + " is lost: a child of the program has changed what klock keeps");
+            }
             if (e.unseen && nowNs - e.leftNs >= 0 && nowNs - e.leftNs < BUSY_NS) {
                 e.unseen = false;
                 return;
@@ -1726,6 +1824,10 @@ public final class Backups implements Closeable {
             return;
         }
         known.index(file, e);
+        writeMet(e, file, later);
+    }
+
+    private void writeMet(Entry e, FileState file, boolean later) throws IOException {
         ByteBuffer head = named(e.name.bytes, file.encodedLength());
         file.encode(head);
         pack().append(MET, head.array(), null, 0, later);
@@ -2003,20 +2105,12 @@ public final class Backups implements Closeable {
                 fresh.marks(mark);
                 Pack.syncDirectory(directory.getParent());
                 startedMs = System.currentTimeMillis();
-                begin(fresh);
+                writeBeginning(fresh);
                 pack = fresh;
+                own.created(fresh);
             }
             return pack;
         }
-    }
-
-    private void begin(Pack fresh) throws IOException {
-        byte[] id = sessionId.getBytes(StandardCharsets.UTF_8);
-        byte[] head = new byte[13 + id.length];
-        ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
-        fresh.append(BEGIN, head, null, 0);
-        fresh.append(HOME, named(home.bytes, 0).array(), null, 0);
-        fresh.append(BOOT, Boot.id(), null, 0);
     }
 
     /** @return the pack's end after the record */
@@ -2101,7 +2195,7 @@ public final class Backups implements Closeable {
             return;
         }
         try (Pack fresh = Pack.create(file)) {
-            begin(fresh);
+            writeBeginning(fresh);
             if (!complete) {
                 fresh.append(DAMAGE, named("its images were removed while it ran, and not all was put back".getBytes(StandardCharsets.UTF_8), 0).array(), null, 0);
             }

@@ -7,7 +7,6 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,6 +25,8 @@ final class ChildWork {
     private final Backups backups;
     private final HostFiles files;
     private final Identities known;
+    /** st_dev of klock's home; 0 before it is asked for. */
+    private long homeDev;
     /** Children were at work when the session crashed. */
     private boolean crashedAtWork;
 
@@ -127,10 +128,11 @@ final class ChildWork {
      * A child is over that could change {@code path} and what is below it down to {@code depth}: 0 for the path alone, 1 for it and what is
      * directly below. Notes what it left; what was not there then counts as created by the session.
      *
+     * @param until as for {@link Backups#leftTree(byte[], int, long)}
      * @return how what is there differs from what was there before the child, apart from what the program itself was changing; empty while
      *         another child is still at work on the same path
      */
-    List<Backups.Change> left(byte[] path, int depth) {
+    List<Backups.Change> left(byte[] path, int depth, long until) {
         List<Backups.Change> changes = new ArrayList<>();
         Name root = Name.of(path);
         Entry top = root == null ? null : known.get(root);
@@ -145,7 +147,7 @@ final class ChildWork {
         }
         boolean isShut = false;
         try {
-            isShut = depth > 0 && !adopt(root, depth, changes);
+            isShut = depth > 0 && !adopt(root, depth, until, changes);
         } catch (IOException e) {
             // What cannot be listed stays unknown to the rollback, which then keeps it and says so.
             backups.flushAll();
@@ -155,7 +157,7 @@ final class ChildWork {
             if (e.role == Entry.TOUCHED && (e == top || depth > 0 && isWithin(e.name, root, depth))) {
                 boolean blocked = known.isBlocked(e.name, ways);
                 synchronized (e) {
-                    compare(e, blocked, e == top || depth == 1 ? 1 : 0, changes);
+                    compare(e, blocked, e == top || depth == 1 ? 1 : 0, until, changes);
                     if (e != top && depth == 1 && e.users == 0 && e.left == null) {
                         backups.noteIf(e, blocked, true);
                     }
@@ -170,8 +172,20 @@ final class ChildWork {
         return changes;
     }
 
+    /** Whether it is known that {@code now} changed after {@code until}: a directory changes with what is put into it. */
+    private boolean isLater(FileState now, long until) throws IOException {
+        if (until == Long.MAX_VALUE || now.kind == FileState.ABSENT || now.kind == FileState.DIRECTORY || now.ctime <= until) {
+            return false;
+        }
+        if (homeDev == 0) {
+            long[] home = files.status(files.name(backups.directory));
+            homeDev = home == null ? 0 : home[HostFiles.DEV];
+        }
+        return now.dev == homeDev;
+    }
+
     /** Holds e. @param blocked see {@link Identities#isBlocked} @param users changes of e that are the child's */
-    private void compare(Entry e, boolean blocked, int users, List<Backups.Change> changes) {
+    private void compare(Entry e, boolean blocked, int users, long until, List<Backups.Change> changes) {
         backups.see(e);
         if (e.users > users) {
             return;
@@ -181,6 +195,13 @@ final class ChildWork {
         try {
             FileState now = blocked ? FileState.absent() : backups.look(e.name);
             if (now.kind == FileState.ABSENT ? before.kind != FileState.ABSENT : !now.sameStat(before)) {
+                if (isLater(now, until)) {
+                    // what the child has made of it before, if it did, is gone: the rollback keeps what is there and says so
+                    e.left(before, backups.next());
+                    e.othersNow = e.users > 0;
+                    backups.writeLeft(e, true);
+                    return;
+                }
                 boolean directoryOnly = now.kind == FileState.DIRECTORY && now.sameInode(before) && now.sameOwnerAndMode(before);
                 if (!directoryOnly) {
                     e.byChild = true;
@@ -202,7 +223,7 @@ final class ChildWork {
      *
      * @return false if that is so of {@code directory}
      */
-    private boolean adopt(Name directory, int depth, List<Backups.Change> changes) throws IOException {
+    private boolean adopt(Name directory, int depth, long until, List<Backups.Change> changes) throws IOException {
         if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return true;
         }
@@ -211,14 +232,14 @@ final class ChildWork {
             children = backups.list(directory);
             for (Name c : children) {
                 if (!c.equals(backups.home)) {
-                    adopt(known.entry(c), changes);
+                    adopt(known.entry(c), until, changes);
                 }
             }
         } catch (AccessDeniedException shut) {
             return false;
         }
         for (Name c : children) {
-            if (depth > 1 && !c.equals(backups.home) && !adopt(c, depth - 1, changes)) {
+            if (depth > 1 && !c.equals(backups.home) && !adopt(c, depth - 1, until, changes)) {
                 shut(c, depth - 1);
             }
         }
@@ -243,11 +264,17 @@ final class ChildWork {
         }
     }
 
-    private void adopt(Entry e, List<Backups.Change> changes) throws IOException {
+    private void adopt(Entry e, long until, List<Backups.Change> changes) throws IOException {
         synchronized (e) {
-            if (e.role != Entry.TOUCHED && !backups.isStream(backups.look(e.name))) {
+            FileState now = e.role == Entry.TOUCHED ? null : backups.look(e.name);
+            if (now != null && !backups.isStream(now)) {
                 e.byChild = true;
                 backups.record(e, Entry.TOUCHED, FileState.absent(), -1, true);
+                if (isLater(now, until)) {
+                    e.left(FileState.absent(), backups.next());
+                    backups.writeLeft(e, true);
+                    return;
+                }
                 backups.note(e, -1, true);
                 changes.add(new Backups.Change(e.name.bytes, false, true));
             }
@@ -273,7 +300,7 @@ final class ChildWork {
                     synchronized (e) {
                         closed(e);
                     }
-                    adopt(e.name, depth, new ArrayList<>());
+                    adopt(e.name, depth, Long.MAX_VALUE, new ArrayList<>());
                 } catch (IOException stays) {
                     // the rollback meets it again, and says so
                     continue;
@@ -285,15 +312,17 @@ final class ChildWork {
     /**
      * Children may be at work: says when this session was last seen alive, since what they make is in no journal before they are over. To be
      * called several times a second. Never throws.
+     *
+     * @return the time of that, in nanoseconds since the epoch, by the clock of the file system that klock's home is on;
+     *         {@link Long#MAX_VALUE} if it is not known
      */
-    void alive() {
+    long alive() {
         try {
-            if (backups.hasPack()) {
-                Files.setLastModifiedTime(backups.directory.resolve("pack"), FileTime.fromMillis(System.currentTimeMillis()));
-            }
+            Pack pack = backups.packOrNull();
+            return pack == null ? Long.MAX_VALUE : pack.touch(System.currentTimeMillis());
         } catch (IOException gone) {
             // after a crash less is known of what children made
-            return;
+            return Long.MAX_VALUE;
         }
     }
 

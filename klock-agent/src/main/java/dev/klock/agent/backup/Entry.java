@@ -66,6 +66,8 @@ final class Entry {
     int leftCount;
     /** It changed while a child ran, not by the program itself: by the child or, which nothing tells apart, by somebody else. */
     boolean byChild;
+    /** A child was at work on it, and what is there now came when the child was over: {@link #left} says what was there before. */
+    boolean othersNow;
     /** What was at the path when it was touched again is not known, so its directory counts as changed. */
     boolean moved;
     /** Everything below was opened with it, for a rename or an opaque child. */

@@ -1,5 +1,6 @@
 package dev.klock.agent.backup;
 
+import dev.klock.bridge.HostFiles;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,9 +12,12 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
+import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
@@ -34,6 +38,11 @@ import java.util.zip.CRC32C;
  *
  * <p>An interrupt closes a FileChannel under its user, and first touches run on the program's threads: the channel is then opened
  * again, the step repeated (records are written at known positions, so repeating is harmless), and the interrupt handed on.
+ *
+ * <p>A child of the program may have been given the place that the pack lies in. While one is at work ({@link #watch}) the pack looks at its
+ * file's inode, length and times around each of its own writes, and {@link #look} says what has come of it: what the kernel's times only
+ * hint at, such as one more name by a session beside, is read and passed over; a pack that is not there as it was written is put back from
+ * the file that is still open, and is another file from then on, which nobody else has open.
  *
  * <p>Locks: the pack's monitor guards the tail; {@code commit} guards the group commit and is never held together with it. Monitors,
  * not java.util.concurrent locks: whoever holds one is running or in a system call, never an unmounted virtual thread.
@@ -66,6 +75,16 @@ final class Pack implements Closeable {
         }
     }
 
+    /** What has been done to a pack's file while a child was at work. */
+    enum Found {
+        /** Nothing that matters. */
+        WHOLE,
+        /** It was changed, replaced or removed; it is back, byte by byte. */
+        PUT_BACK,
+        /** Of what was written something is gone; what could be read is in the pack, at the same positions. */
+        DAMAGED
+    }
+
     private final Path file;
     private final boolean readOnly;
     private final Object commit = new Object();
@@ -81,7 +100,17 @@ final class Pack implements Closeable {
     private volatile IOException broken;
     private boolean syncing;
     /** Where {@link #durable} is written down beside the pack; null where it is not. Guarded by the one who syncs. */
-    private RandomAccessFile mark;
+    private volatile RandomAccessFile mark;
+    /** Null while no child is at work. */
+    private HostFiles watched;
+    /** lstat of the pack's name after the last write of its own; null where there was nothing. */
+    private long[] seen;
+    /** The inode of the file that is open. */
+    private long ino;
+    /** Somebody else has been at the file, and what has come of it is not known yet. */
+    private boolean suspect;
+    /** The worst that was found since {@link #look} was asked. */
+    private Found found = Found.WHOLE;
     /** Bytes that are no record lie between two that are. */
     private boolean holed;
 
@@ -157,6 +186,242 @@ final class Pack implements Closeable {
      */
     void marks(RandomAccessFile file) {
         mark = file;
+    }
+
+    /** The file given to {@link #marks} was replaced by {@code file}. */
+    void marksAgain(RandomAccessFile file) throws IOException {
+        RandomAccessFile before = mark;
+        mark = file;
+        note(durable);
+        if (before != null) {
+            before.close();
+        }
+    }
+
+    /** Whether it is written down beside the pack what is safe. */
+    boolean isMarked() {
+        return mark != null;
+    }
+
+    /** A child begins its work, which may be done on the pack. Costs two looks at the file for each write until {@link #unwatch}. */
+    void watch(HostFiles files) throws IOException {
+        synchronized (this) {
+            if (watched == null) {
+                flushDeferred();
+                watched = files;
+                seen = status();
+                ino = seen == null ? 0 : seen[HostFiles.INO];
+            }
+        }
+    }
+
+    /** No child is at work any more, and {@link #look} was asked. */
+    void unwatch() {
+        synchronized (this) {
+            watched = null;
+        }
+    }
+
+    /**
+     * What others have done to the file since {@link #watch}, or since this was asked before. One lstat, unless they have done something.
+     *
+     * @throws IOException if that, or the pack put back, cannot be had; then the pack takes no more records
+     */
+    Found look() throws IOException {
+        synchronized (this) {
+            if (watched != null && (suspect || !isAsSeen())) {
+                flushDeferred();
+                mend();
+            }
+            Found result = found;
+            found = Found.WHOLE;
+            return result;
+        }
+    }
+
+    /**
+     * Says by the file's time that the process is alive.
+     *
+     * @return what the kernel took for the time when it was said, in nanoseconds since the epoch: by the clock of the file system that the pack
+     *         is on. {@link Long#MAX_VALUE} if that is not known, as it is while nobody {@linkplain #watch watches}
+     */
+    long touch(long nowMs) throws IOException {
+        synchronized (this) {
+            suspect |= watched != null && !isAsSeen();
+            if (suspect) {
+                return Long.MAX_VALUE;
+            }
+            Files.setLastModifiedTime(file, FileTime.fromMillis(nowMs));
+            seen = watched == null ? null : status();
+            return seen == null ? Long.MAX_VALUE : seen[HostFiles.CTIME];
+        }
+    }
+
+    /** Null also where a child lets nobody look. */
+    private long[] status() {
+        try {
+            return watched.status(watched.name(file));
+        } catch (IOException shut) {
+            return null;
+        }
+    }
+
+    private boolean isAsSeen() {
+        long[] now = status();
+        if (now == null || seen == null) {
+            return now == seen;
+        }
+        return now[HostFiles.INO] == seen[HostFiles.INO] && now[HostFiles.SIZE] == seen[HostFiles.SIZE]
+                && now[HostFiles.CTIME] == seen[HostFiles.CTIME] && now[HostFiles.MTIME] == seen[HostFiles.MTIME];
+    }
+
+    /** Finds out what has come of the file, and has it back. Nothing is in the buffer. Holds the monitor. */
+    private void mend() throws IOException {
+        suspect = false;
+        if (!Files.isDirectory(file.getParent(), LinkOption.NOFOLLOW_LINKS)) {
+            // all is gone: what is open can still be read, and there is no place for another
+            seen = null;
+            return;
+        }
+        boolean interrupted = Thread.interrupted();
+        try {
+            long[] now = status();
+            boolean isFile = exists(file);
+            boolean whole = isWhole(channel());
+            if (whole && isFile && now[HostFiles.INO] == ino) {
+                if (now[HostFiles.SIZE] > end) {
+                    channel().truncate(end);
+                }
+            } else if (!isFile || now[HostFiles.INO] == ino || !adopt(whole)) {
+                putBack();
+                found = whole && found != Found.DAMAGED ? Found.PUT_BACK : Found.DAMAGED;
+            }
+            seen = status();
+            ino = seen == null ? 0 : seen[HostFiles.INO];
+        } catch (IOException | RuntimeException e) {
+            found = Found.DAMAGED;
+            broken = new IOException("a child of the program has changed " + file + ", and it could not be put back: " + e.getMessage(), e);
+            throw e;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Whether {@code of} holds every record that was written. */
+    private boolean isWhole(FileChannel of) throws IOException {
+        if (of.size() < end) {
+            return false;
+        }
+        Pack reader = new Pack(file, true, of, end);
+        ByteBuffer fixed = ByteBuffer.allocate(FIXED);
+        long at = 0;
+        while (at + FIXED <= end) {
+            ByteBuffer head = reader.head(at, end, fixed);
+            long dataLength = fixed.getLong(12);
+            long dataAt = head == null ? 0 : at + FIXED + head.capacity();
+            if (head == null || dataLength > 0 && (dataLength > end - dataAt - 4 || !reader.intact(dataAt, dataLength))) {
+                return false;
+            }
+            at = dataAt + (dataLength == 0 ? 0 : dataLength + 4);
+        }
+        return at == end;
+    }
+
+    /**
+     * Goes on with the other file that is at the name now, if it holds the same: tools that change files put a copy in their place, changed
+     * or not.
+     *
+     * @param whole the file that is open holds every record, so that the other one has to hold the same bytes
+     */
+    private boolean adopt(boolean whole) throws IOException {
+        FileChannel other = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        boolean adopted = false;
+        try {
+            if (isWhole(other) && (!whole || isSame(channel(), other))) {
+                other.truncate(end);
+                other.force(true);
+                syncDirectory(file.getParent());
+                goOnWith(other);
+                adopted = true;
+            }
+            return adopted;
+        } finally {
+            if (!adopted) {
+                other.close();
+            }
+        }
+    }
+
+    private boolean isSame(FileChannel a, FileChannel b) throws IOException {
+        ByteBuffer one = ByteBuffer.allocate(BUFFER);
+        ByteBuffer two = ByteBuffer.allocate(BUFFER);
+        for (long at = 0; at < end; at += one.limit()) {
+            readChunk(a, one, at);
+            readChunk(b, two, at);
+            if (!one.equals(two) || one.limit() == 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** As much as there is before {@link #end}. */
+    private void readChunk(FileChannel from, ByteBuffer chunk, long at) throws IOException {
+        chunk.clear().limit((int) Math.min(chunk.capacity(), end - at));
+        while (chunk.hasRemaining() && from.read(chunk, at + chunk.position()) > 0) {
+            continue;
+        }
+        chunk.flip();
+    }
+
+    /** A file of its own with what can still be read, each byte where it was, in the place of whatever is at the name. */
+    private void putBack() throws IOException {
+        Path draft = file.resolveSibling("pack-again");
+        Files.deleteIfExists(draft);
+        FileChannel fresh = FileChannel.open(draft, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        boolean placed = false;
+        try {
+            ByteBuffer chunk = ByteBuffer.allocate(BUFFER);
+            long at = 0;
+            for (boolean more = true; more && at < end; ) {
+                readChunk(channel(), chunk, at);
+                int n = chunk.limit();
+                if (!isZero(chunk.array(), n)) {
+                    for (long to = at; chunk.hasRemaining(); ) {
+                        to += fresh.write(chunk, to);
+                    }
+                }
+                at += n;
+                more = n > 0;
+            }
+            if (fresh.size() < end) {
+                fresh.write(ByteBuffer.allocate(1), end - 1);
+            }
+            fresh.force(true);
+            if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+                Files.move(file, file.resolveSibling("pack-by-a-child"), StandardCopyOption.ATOMIC_MOVE);
+            }
+            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+            syncDirectory(file.getParent());
+            goOnWith(fresh);
+            placed = true;
+        } finally {
+            if (!placed) {
+                fresh.close();
+            }
+        }
+    }
+
+    private void goOnWith(FileChannel other) throws IOException {
+        FileChannel before;
+        synchronized (commit) {
+            before = channel;
+            channel = other;
+        }
+        before.close();
     }
 
     /** When it was opened: whether something that cannot be read lay before its last record. */
@@ -323,6 +588,10 @@ final class Pack implements Closeable {
         try {
             synchronized (this) {
                 flushDeferred();
+                if (suspect) {
+                    // safe is only what is where it will be looked for
+                    mend();
+                }
                 target = end;
             }
             force();
@@ -345,10 +614,11 @@ final class Pack implements Closeable {
     }
 
     private void note(long safe) {
-        if (mark != null) {
+        RandomAccessFile to = mark;
+        if (to != null) {
             try {
-                mark.seek(0);
-                mark.write(ByteBuffer.allocate(Long.BYTES).putLong(safe).array());
+                to.seek(0);
+                to.write(ByteBuffer.allocate(Long.BYTES).putLong(safe).array());
             } catch (IOException unwritten) {
                 // less is known to be safe than is: a pack that is damaged may be taken for one that a crash has cut
                 mark = null;
@@ -434,6 +704,10 @@ final class Pack implements Closeable {
         if (buffer == null) {
             buffer = ByteBuffer.allocateDirect(BUFFER);
         }
+        if (suspect) {
+            flushDeferred();
+            mend();
+        }
         return end;
     }
 
@@ -476,6 +750,7 @@ final class Pack implements Closeable {
     }
 
     private void flush() throws IOException {
+        suspect |= watched != null && !isAsSeen();
         buffer.flip();
         boolean interrupted = Thread.interrupted();
         try {
@@ -497,6 +772,9 @@ final class Pack implements Closeable {
         }
         buffer.clear();
         deferred = -1;
+        if (watched != null) {
+            seen = status();
+        }
     }
 
     /**

@@ -13,6 +13,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
@@ -65,8 +66,12 @@ final class Sources {
         final String name;
         /** Null until it is read. */
         Pack pack;
+        /** The file that was open when another came to its name; else null. */
+        Pack open;
         /** What it was when it was given its name here; null for what a record names. */
         StatCache.Source linked;
+        /** What it was when it was last known to hold what it should. */
+        StatCache.Source seen;
 
         Source(String file, String name) {
             this.file = file;
@@ -95,6 +100,11 @@ final class Sources {
         this.files = backups.files;
         this.directory = directory;
         list.add(null);
+    }
+
+    /** Which file a position is in; 0 for the session's own pack. */
+    static int source(long contentAt) {
+        return (int) (contentAt >>> SHIFT);
     }
 
     private static long at(int source, long offset) {
@@ -426,8 +436,94 @@ final class Sources {
         int source = list.size();
         byte[] bytes = file.getBytes(StandardCharsets.US_ASCII);
         backups.append(Backups.SOURCE, Backups.named(bytes, Integer.BYTES).putInt(source).array());
-        add(new Source(file, name));
+        Source added = new Source(file, name);
+        added.seen = look(name, directory.resolve(file));
+        add(added);
         return source;
+    }
+
+    /** From here on {@link #altered} tells of what is done to the files. */
+    void note() throws IOException {
+        synchronized (this) {
+            for (int i = 1; i < list.size(); i++) {
+                Source s = list.get(i);
+                s.seen = s.file == null ? null : look(s.name, directory.resolve(s.file));
+            }
+        }
+    }
+
+    /** The numbers of the files that are others, or other files, than when they were noted; told once. Another name is no change. */
+    List<Integer> altered() {
+        List<Integer> altered = new ArrayList<>();
+        synchronized (this) {
+            for (int i = 1; i < list.size(); i++) {
+                Source s = list.get(i);
+                if (s.seen == null) {
+                    continue;
+                }
+                StatCache.Source now = null;
+                try {
+                    now = look(s.name, directory.resolve(s.file));
+                } catch (IOException shut) {
+                    now = null;
+                }
+                if (!s.seen.isSame(now)) {
+                    altered.add(i);
+                    s.seen = now;
+                    s.linked = null;
+                    s.open = s.open == null ? s.pack : s.open;
+                    s.pack = null;
+                }
+            }
+        }
+        return altered;
+    }
+
+    /** Has the file back that was open under this number before it was {@linkplain #altered}; false if it was not, or cannot be had. */
+    boolean putBack(int source) {
+        synchronized (this) {
+            Source s = list.get(source);
+            Pack open = s.open;
+            s.open = null;
+            if (open == null) {
+                return false;
+            }
+            Path file = directory.resolve(s.file);
+            Path draft = directory.resolve("source-again");
+            try {
+                Files.deleteIfExists(draft);
+                try (OutputStream out = Files.newOutputStream(draft, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                    Files.setPosixFilePermissions(draft, PosixFilePermissions.fromString("rw-------"));
+                    open.copy(0, open.end(), out, null);
+                }
+                try (FileChannel written = FileChannel.open(draft, StandardOpenOption.WRITE)) {
+                    written.force(true);
+                }
+                Store.makeDirectory(file.getParent());
+                Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+                Pack.syncDirectory(file.getParent());
+                if (s.pack != null) {
+                    s.pack.close();
+                }
+                s.pack = null;
+                s.seen = look(s.name, file);
+                return true;
+            } catch (IOException cannot) {
+                return false;
+            }
+        }
+    }
+
+    /** Writes down once more which files are used. */
+    void writeAll() throws IOException {
+        synchronized (this) {
+            for (int i = 1; i < list.size(); i++) {
+                if (list.get(i).file != null) {
+                    byte[] bytes = list.get(i).file.getBytes(StandardCharsets.US_ASCII);
+                    backups.append(Backups.SOURCE, Backups.named(bytes, Integer.BYTES).putInt(i).array());
+                }
+            }
+        }
     }
 
     private void add(Source source) {
@@ -466,8 +562,12 @@ final class Sources {
 
     /** The path of the file that holds what is at a position, of which {@link #isKnown} is true. */
     Path file(long contentAt) {
+        return file(source(contentAt));
+    }
+
+    Path file(int source) {
         synchronized (this) {
-            return isOwn(contentAt) ? directory.resolve("pack") : directory.resolve(list.get((int) (contentAt >>> SHIFT)).file);
+            return source == 0 ? directory.resolve("pack") : directory.resolve(list.get(source).file);
         }
     }
 
@@ -508,6 +608,9 @@ final class Sources {
             for (int i = 1; i < list.size(); i++) {
                 if (list.get(i).pack != null) {
                     list.get(i).pack.close();
+                }
+                if (list.get(i).open != null) {
+                    list.get(i).open.close();
                 }
             }
         }

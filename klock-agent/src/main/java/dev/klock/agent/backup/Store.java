@@ -57,12 +57,20 @@ public final class Store {
 
     /** A session's directory, held by this process: nobody else can open it. Closing it lets it go. */
     static final class Hold implements Closeable {
-        final FileChannel lock;
+        /** Another one after {@link #again}. */
+        volatile FileChannel lock;
         private final String key;
 
         private Hold(FileChannel lock, String key) {
             this.lock = lock;
             this.key = key;
+        }
+
+        /** Another file, or none, is where the lock's was: locks the one that is there, for whoever asks next whether the session lives. */
+        void again(Path directory) throws IOException {
+            FileChannel before = lock;
+            lock = locked(directory.getFileName().toString(), directory);
+            before.close();
         }
 
         @Override
@@ -81,20 +89,25 @@ public final class Store {
         if (!HELD.add(key)) {
             throw new InUse("session " + sessionId + " is already open in this process");
         }
-        FileChannel lock = null;
         try {
-            lock = FileChannel.open(directory.resolve("lock"),
-                    Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            return new Hold(locked(sessionId, directory), key);
+        } catch (IOException | RuntimeException e) {
+            HELD.remove(key);
+            throw e;
+        }
+    }
+
+    private static FileChannel locked(String sessionId, Path directory) throws IOException {
+        FileChannel lock = FileChannel.open(directory.resolve("lock"),
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        try {
             if (lock.tryLock() == null) {
                 throw new InUse("session " + sessionId + " is in use by another process");
             }
-            return new Hold(lock, key);
+            return lock;
         } catch (IOException | RuntimeException e) {
-            if (lock != null) {
-                lock.close();
-            }
-            HELD.remove(key);
+            lock.close();
             throw e;
         }
     }
@@ -335,6 +348,10 @@ public final class Store {
         RandomAccessFile file = new RandomAccessFile(mark.toFile(), "rw");
         Pack.syncDirectory(open);
         return file;
+    }
+
+    static Path markOf(Path directory) {
+        return openSessions(directory.getParent()).resolve(directory.getFileName());
     }
 
     /** How much of the session's pack was safe at least when its process was last heard of, in bytes; -1 if it is not marked as running. */

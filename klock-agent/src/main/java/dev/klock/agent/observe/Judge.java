@@ -733,6 +733,11 @@ final class Judge {
         }
     }
 
+    /** The child that {@link #child} has judged runs. */
+    void started(Process process) {
+        images.started(process);
+    }
+
     /** The real path of the directory that a child gets, which may have been removed; null if there is none. */
     private String directory(String dir, String working) {
         if (dir == null) {

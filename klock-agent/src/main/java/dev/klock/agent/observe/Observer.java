@@ -889,6 +889,15 @@ public final class Observer implements Hooks {
     }
 
     @Override
+    public void started(int op, Process process) {
+        Work work = works.get();
+        if (work.depth == 0 && work.top(op) != null) {
+            judge.started(process);
+        }
+        end(op, 0);
+    }
+
+    @Override
     public void end(int op, int result) {
         Work work = works.get();
         if (work.depth != 0) {

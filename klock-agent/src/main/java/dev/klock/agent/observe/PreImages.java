@@ -92,6 +92,10 @@ public interface PreImages {
     default void beforeUndeclaredChild(byte[] program, byte[] directory) {
     }
 
+    /** The child of the calling thread's last {@link #beforeChild} or {@link #beforeUndeclaredChild} runs. Must not throw. */
+    default void started(Process process) {
+    }
+
     /** A child that is about to start is given a descriptor that is open for writing on {@code path}: as if it had opened it. */
     default void lent(byte[] path) throws IOException {
     }

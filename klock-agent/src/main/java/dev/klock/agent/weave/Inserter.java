@@ -237,8 +237,12 @@ final class Inserter extends ClassVisitor {
                 case "argument":
                 case "forget":
                     return;
-                case "void":
                 case "process":
+                    super.visitInsn(Opcodes.DUP);
+                    pushInt(hook.op.code());
+                    bridge("started");
+                    return;
+                case "void":
                     pushInt(hook.op.code());
                     bridge("end");
                     return;

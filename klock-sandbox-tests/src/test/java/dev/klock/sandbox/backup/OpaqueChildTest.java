@@ -293,6 +293,67 @@ class OpaqueChildTest {
         assertThat(workspace.tree().visible()).as(undo.toString()).isEqualTo(before);
     }
 
+    /** The accident to think of: a change of all files below the project. Each of them is another file then. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void childThatReplacesAllOfKlocksFiles_isAViolation_andAllItChangedComesBack(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "find w/out .klock/backups -type f -exec sed -i s/[a-z]/X/g {} +");
+        String before = workspace.tree().visible();
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh", "sleep 60000").klock("").manifest(manifest(workspace)).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+        assertThat(outcome.err()).contains("/pack was changed while a child ran: it is put back").contains("it is klock's own").doesNotContain("not rolled back");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void childThatCutsTheJournal_endsTheSession_andWhatIsLostIsNamed(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "for p in .klock/backups/*/pack; do truncate -s 100 $p; done; echo more >> w/out/a; echo new > w/out/made; sleep 60");
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh").klock("").manifest(manifest(workspace)).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
+        assertThat(outcome.err()).containsPattern("/pack was changed while a child ran: the images of \\d+ files are lost")
+                .contains("not rolled back: FILE:" + workspace.root() + "/w/out/b");
+        assertThat(workspace.root().resolve("w/out/made")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void childThatReplacesTheJournal_inPermissive_isToldAndCanBeUndone(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "for p in .klock/backups/*/pack; do sed -i s/[a-z]/X/g $p; done; echo more >> w/out/a");
+        String before = workspace.tree().visible();
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh", "write w/out/b more").klock("mode=permissive")
+                .manifest(manifest(workspace)).run();
+        Outcome undo = Child.on(jdk).in(workspace.root()).verb("undo").run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.err()).contains("/pack was changed while a child ran: it is put back");
+        assertThat(undo.exit()).as(undo.toString()).isZero();
+        assertThat(workspace.tree().visible()).as(undo.toString()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void childThatGivesTheJournalOneMoreName_changesNothing(Jdk jdk) throws IOException {
+        Workspace workspace = Workspace.in(directory);
+        script(directory, "works.sh", "ln .klock/backups/*/pack .klock/another; echo more >> w/out/a");
+
+        Outcome outcome = workspace.bare(jdk, "write w/out/b own", "run /bin/sh works.sh").klock("").manifest(manifest(workspace)).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.err()).doesNotContain("klock's own");
+    }
+
     @ParameterizedTest
     @MethodSource(JDKS)
     @Tag("C32")
