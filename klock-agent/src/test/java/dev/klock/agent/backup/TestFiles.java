@@ -104,6 +104,24 @@ class TestFiles implements HostFiles {
         Files.setAttribute(path(name), "unix:mode", mode & 07777);
     }
 
+    /** The public API opens what it gives times to, and would wait for somebody to write into a FIFO. */
+    @Override
+    public void setTimes(byte[] name, long accessedNs, long modifiedNs) throws IOException {
+        if ((mode(name) & FileState.TYPE_BITS) == FileState.FIFO_BITS) {
+            String[] touch = {"touch", "-h", "-m", "-d", "@" + modifiedNs / 1_000_000_000 + "." + String.format("%09d", modifiedNs % 1_000_000_000),
+                path(name).toString()};
+            try {
+                if (new ProcessBuilder(touch).inheritIO().start().waitFor() != 0) {
+                    throw new IOException("touch failed");
+                }
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            return;
+        }
+        HostFiles.super.setTimes(name, accessedNs, modifiedNs);
+    }
+
     @Override
     public byte[] workingDirectory() {
         return name(Path.of("").toAbsolutePath());
