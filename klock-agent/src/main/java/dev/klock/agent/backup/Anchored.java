@@ -28,7 +28,7 @@ import java.util.Map;
  * reached as one that can never be there, below a descriptor that no process can have: what is done there fails as in a directory
  * that is gone.
  *
- * <p>Before each use the way to an open directory is compared again, so that one that was moved is not used any longer, as far as that can
+ * <p>Before each look the way to an open directory is compared again, so that one that was moved is not used any longer, as far as that can
  * be seen; between the comparison and the use it may be moved, but it stays the directory that was there, and to move one somewhere takes
  * the right to write in it. Descriptors are kept for the directories used last. One in a {@link Path} that was given out stays open until
  * {@link #rest}, as the number must not come to mean another directory.
@@ -175,7 +175,8 @@ final class Anchored implements HostFiles, AutoCloseable {
     /** Null if the directory is not there or its name leads elsewhere. */
     private Anchor anchor(Name directory, boolean giveOut) throws IOException {
         Anchor a = anchors.get(directory);
-        if (a != null && !leads(a)) {
+        // what is given out again was compared by the look before
+        if (a != null && !(giveOut && a.givenOut) && !leads(a)) {
             anchors.remove(directory);
             if (a.givenOut) {
                 left.add(a);
