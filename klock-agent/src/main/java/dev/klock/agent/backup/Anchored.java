@@ -41,10 +41,12 @@ final class Anchored implements HostFiles, AutoCloseable {
     /** No process can have that many descriptors (the kernel's own limit is below it), so that nothing is and nothing can be made there. */
     private static final byte[] NOWHERE = link(Integer.MAX_VALUE);
 
-    /** Directories kept open. */
-    static final int MOST = 64;
-    /** Directories that are kept open because of names given out, from where on {@link #isCrowded}. */
-    private static final int CROWD = 128;
+    /** Directories kept open, at most. */
+    private static final int MOST = 64;
+    /** As many are kept open where descriptors are few. */
+    private static final int LEAST = 2;
+    /** What share of the descriptors that are free may be theirs: files are opened as well. */
+    private static final int SHARE = 4;
     /** How often what is moved while it is looked at is looked at. */
     private static final int MAX_LOOKS = 10;
 
@@ -74,6 +76,7 @@ final class Anchored implements HostFiles, AutoCloseable {
     /** Of names given out, whose directory is another one by now. */
     private final List<Anchor> left = new ArrayList<>();
     private int givenOut;
+    private final int most;
 
     /** For what has nothing to do with klock's own files. */
     Anchored(HostFiles files) {
@@ -99,7 +102,27 @@ final class Anchored implements HostFiles, AutoCloseable {
         }
         works = can && process != null;
         self = works ? (int) process[HostFiles.UID] : 0;
+        most = works ? Math.max(LEAST, Math.min(MOST, free() / SHARE)) : MOST;
         ownIsReached = ownName != null && reaches(ownName);
+    }
+
+    /** Descriptors that this process may still have; a guess where that is not told. */
+    private static int free() {
+        int free = MOST;
+        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of(PREFIX))) {
+            for (String line : Files.readAllLines(Path.of("/proc/self/limits"), StandardCharsets.ISO_8859_1)) {
+                if (line.startsWith("Max open files")) {
+                    String soft = line.substring("Max open files".length()).trim().split(" ", 2)[0];
+                    free = soft.equals("unlimited") ? Integer.MAX_VALUE : (int) Math.min(Integer.MAX_VALUE, Long.parseLong(soft));
+                }
+            }
+            for (Path each : open) {
+                free -= each == null ? 0 : 1;
+            }
+        } catch (IOException | RuntimeException untold) {
+            return MOST;
+        }
+        return free;
     }
 
     /** The name that leads to what the descriptor stands for. */
@@ -144,13 +167,13 @@ final class Anchored implements HostFiles, AutoCloseable {
                 a.givenOut = false;
             }
             givenOut = 0;
-            trim(MOST);
+            trim(most);
         }
     }
 
     /** Whether it is time for a {@link #rest}. */
     boolean isCrowded() {
-        return givenOut >= CROWD;
+        return givenOut >= 2 * most;
     }
 
     @Override
@@ -195,7 +218,7 @@ final class Anchored implements HostFiles, AutoCloseable {
                 files.close(fd);
                 return null;
             }
-            trim(MOST - 1);
+            trim(most - 1);
             anchors.put(directory, a);
         }
         if (giveOut && !a.givenOut) {
