@@ -1,19 +1,24 @@
 package sun.nio.fs;
 
 import dev.klock.bridge.HostFiles;
+import java.io.FileDescriptor;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import jdk.internal.access.SharedSecrets;
 import jdk.internal.misc.Unsafe;
 import sun.nio.ch.DirectBuffer;
+import sun.nio.ch.FileChannelImpl;
 import sun.nio.ch.Util;
 
 /** {@link HostFiles} by the JDK's own calls, which take bytes. */
@@ -29,7 +34,11 @@ public final class KlockFiles implements HostFiles {
     private static final long NS_PER_S = 1_000_000_000L;
 
     /** A constant of the machine this runs on, not of the one it was compiled on. */
-    private static final int O_NOFOLLOW = "aarch64".equals(System.getProperty("os.arch")) ? 0100000 : 0400000;
+    private static final boolean ARM = "aarch64".equals(System.getProperty("os.arch"));
+    private static final int O_NOFOLLOW = ARM ? 0100000 : 0400000;
+    private static final int O_DIRECTORY = ARM ? 040000 : 0200000;
+    private static final int O_PATH = 010000000;
+    private static final int O_CLOEXEC = 02000000;
     /** So that a FIFO put in place of a file does not hold us up; the same on x86-64 and aarch64. */
     private static final int O_NONBLOCK = 04000;
     private static final int AT_FDCWD = -100;
@@ -39,6 +48,9 @@ public final class KlockFiles implements HostFiles {
     /** Read at once. */
     private static final int CHUNK = 1 << 16;
     private static final int ENOTSUP = 95;
+    private static final int ELOOP = 40;
+    private static final int EBADF = 9;
+    private static final long CHANNEL_FD = UNSAFE.objectFieldOffset(FileChannelImpl.class, "fd");
 
     private final UnixFileSystem system = (UnixFileSystem) FileSystems.getDefault();
 
@@ -222,23 +234,36 @@ public final class KlockFiles implements HostFiles {
             throw new IOException("cannot be opened");
         }
         try {
-            if (value == null) {
-                UnixNativeDispatcher.fremovexattr(fd, attribute);
-                return;
-            }
-            long buffer = UNSAFE.allocateMemory(Math.max(1, value.length));
-            try {
-                for (int i = 0; i < value.length; i++) {
-                    UNSAFE.putByte(buffer + i, value[i]);
-                }
-                UnixNativeDispatcher.fsetxattr(fd, attribute, buffer, value.length);
-            } finally {
-                UNSAFE.freeMemory(buffer);
-            }
+            set(fd, attribute, value);
         } catch (UnixException e) {
             throw e.asIOException(path);
         } finally {
             close(fd);
+        }
+    }
+
+    @Override
+    public void setAttribute(int fd, byte[] attribute, byte[] value) throws IOException {
+        try {
+            set(fd, attribute, value);
+        } catch (UnixException e) {
+            throw new FileSystemException(null, null, e.errorString());
+        }
+    }
+
+    private static void set(int fd, byte[] attribute, byte[] value) throws UnixException {
+        if (value == null) {
+            UnixNativeDispatcher.fremovexattr(fd, attribute);
+            return;
+        }
+        long buffer = UNSAFE.allocateMemory(Math.max(1, value.length));
+        try {
+            for (int i = 0; i < value.length; i++) {
+                UNSAFE.putByte(buffer + i, value[i]);
+            }
+            UnixNativeDispatcher.fsetxattr(fd, attribute, buffer, value.length);
+        } finally {
+            UNSAFE.freeMemory(buffer);
         }
     }
 
@@ -266,6 +291,43 @@ public final class KlockFiles implements HostFiles {
     }
 
     @Override
+    public int hold(byte[] name, boolean directory) throws IOException {
+        UnixPath path = new UnixPath(system, name);
+        try {
+            return UnixNativeDispatcher.open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0), 0);
+        } catch (UnixException e) {
+            if (e.errno() == UnixConstants.ENOENT || e.errno() == UnixConstants.ENOTDIR || e.errno() == ELOOP) {
+                return -1;
+            }
+            throw e.asIOException(path);
+        }
+    }
+
+    @Override
+    public int reopen(int fd) {
+        try {
+            UnixFileAttributes a = UnixFileAttributes.get(fd);
+            return a.isRegularFile() || a.isDirectory()
+                    ? UnixNativeDispatcher.open(link(fd), UnixConstants.O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0) : -1;
+        } catch (UnixException e) {
+            return -1;
+        }
+    }
+
+    /** The name that leads to what a descriptor stands for, whatever became of its own. */
+    private UnixPath link(int fd) {
+        return new UnixPath(system, "/proc/self/fd/".concat(Integer.toString(fd)));
+    }
+
+    @Override
+    public int descriptor(FileChannel channel) {
+        if (!(channel instanceof FileChannelImpl)) {
+            return -1;
+        }
+        return SharedSecrets.getJavaIOFileDescriptorAccess().get((FileDescriptor) UNSAFE.getReference(channel, CHANNEL_FD));
+    }
+
+    @Override
     public void close(int fd) {
         try {
             UnixNativeDispatcher.close(fd);
@@ -278,13 +340,27 @@ public final class KlockFiles implements HostFiles {
     @Override
     public void setTimes(byte[] name, long accessedNs, long modifiedNs) throws IOException {
         UnixPath path = new UnixPath(system, name);
+        if (!utimensat(path, accessedNs, modifiedNs, AT_SYMLINK_NOFOLLOW)) {
+            setTimes17(path, accessedNs, modifiedNs);
+        }
+    }
+
+    @Override
+    public void setTimes(int fd, long accessedNs, long modifiedNs) throws IOException {
+        if (!utimensat(link(fd), accessedNs, modifiedNs, 0)) {
+            setTimes17(fd, accessedNs, modifiedNs);
+        }
+    }
+
+    /** Whether there is such a call: since JDK 22. */
+    private static boolean utimensat(UnixPath path, long accessedNs, long modifiedNs, int flags) throws IOException {
         try {
             Method utimensat = UnixNativeDispatcher.class.getDeclaredMethod("utimensat", int.class, UnixPath.class, long.class, long.class,
                     int.class);
-            utimensat.invoke(null, AT_FDCWD, path, accessedNs, modifiedNs, AT_SYMLINK_NOFOLLOW);
-            return;
+            utimensat.invoke(null, AT_FDCWD, path, accessedNs, modifiedNs, flags);
+            return true;
         } catch (NoSuchMethodException before22) {
-            setTimes17(path, accessedNs, modifiedNs);
+            return false;
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof UnixException) {
                 throw ((UnixException) e.getCause()).asIOException(path);
@@ -292,6 +368,41 @@ public final class KlockFiles implements HostFiles {
             throw new IOException(e.getCause());
         } catch (IllegalAccessException e) {
             throw new IOException(e);
+        }
+    }
+
+    private void setTimes17(int fd, long accessedNs, long modifiedNs) throws IOException {
+        int again = -1;
+        try {
+            try {
+                UnixNativeDispatcher.futimens(fd, accessedNs, modifiedNs);
+                return;
+            } catch (UnixException e) {
+                if (e.errno() != EBADF) {
+                    throw e;
+                }
+            }
+            // one that nothing is opened with
+            again = reopen(fd);
+            if (again >= 0) {
+                UnixNativeDispatcher.futimens(again, accessedNs, modifiedNs);
+                return;
+            }
+            Method utimes = UnixNativeDispatcher.class.getDeclaredMethod("utimes", UnixPath.class, long.class, long.class);
+            utimes.invoke(null, link(fd), accessedNs / 1000, modifiedNs / 1000);
+        } catch (UnixException e) {
+            throw e.asIOException(link(fd));
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof UnixException) {
+                throw ((UnixException) e.getCause()).asIOException(link(fd));
+            }
+            throw new IOException(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new IOException(e);
+        } finally {
+            if (again >= 0) {
+                close(again);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.klock.bridge;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -103,8 +104,39 @@ public interface HostFiles {
         throw new IOException("descriptors cannot be read here");
     }
 
-    /** Gives back a descriptor of {@link #open}. */
+    /** Gives back a descriptor of {@link #open}, {@link #hold} or {@link #reopen}. */
     default void close(int fd) {
+    }
+
+    /**
+     * A descriptor that stands for {@code name} itself, whatever it is, and with which nothing is opened (O_PATH): what becomes of the name does
+     * not concern it. To be given to {@link #close}. -1 if nothing is there, if it is no directory and {@code directory} asks for one, or if
+     * such descriptors cannot be had here.
+     *
+     * @throws IOException if there is something that cannot be reached, or no descriptor is left
+     */
+    default int hold(byte[] name, boolean directory) throws IOException {
+        return -1;
+    }
+
+    /** A descriptor for reading the regular file or directory that {@code fd} stands for, to be given to {@link #close}; -1 if there is none. */
+    default int reopen(int fd) {
+        return -1;
+    }
+
+    /** The descriptor that {@code channel} uses and keeps; -1 if that cannot be told here. */
+    default int descriptor(FileChannel channel) {
+        return -1;
+    }
+
+    /** {@link #setTimes(byte[], long, long)} of what the descriptor {@code fd} stands for, be it one of {@link #hold}. */
+    default void setTimes(int fd, long accessedNs, long modifiedNs) throws IOException {
+        throw new IOException("descriptors cannot be given times here");
+    }
+
+    /** {@link #setAttribute(byte[], byte[], byte[])} by a descriptor for reading. */
+    default void setAttribute(int fd, byte[] attribute, byte[] value) throws IOException {
+        throw new IOException("extended attributes cannot be set here");
     }
 
     /**

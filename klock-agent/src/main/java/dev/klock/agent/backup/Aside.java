@@ -13,10 +13,12 @@ import java.util.Set;
 /** What is not put back because somebody else's work is there: the images of it are put beside, below the session's directory. */
 final class Aside {
     private final Backups backups;
+    private final Anchored files;
     private final Undo undo;
 
-    Aside(Backups backups, Undo undo) {
+    Aside(Backups backups, Anchored files, Undo undo) {
         this.backups = backups;
+        this.files = files;
         this.undo = undo;
     }
 
@@ -47,8 +49,9 @@ final class Aside {
         try {
             Path aside = backups.aside("aside", p.index, p.e.name);
             aside = aside.resolveSibling(aside.getFileName() + suffix);
-            Files.deleteIfExists(aside);
-            try (FileChannel out = FileChannel.open(aside, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+            Path own = files.own(aside);
+            Files.deleteIfExists(own);
+            try (FileChannel out = FileChannel.open(own, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
                 backups.copy(image, contentAt, Channels.newOutputStream(out));
                 out.force(true);

@@ -294,7 +294,7 @@ final class ChildWork {
                 try {
                     FileState now = known.blocked(e.name) == null ? backups.look(e.name) : FileState.absent();
                     if (now.kind == FileState.DIRECTORY && (now.mode & 0700) != 0700) {
-                        Metadata.chmod(files.path(e.name.bytes), now.mode | 0700);
+                        open(e.name, now);
                         opened = true;
                     }
                     synchronized (e) {
@@ -384,12 +384,18 @@ final class ChildWork {
             return;
         }
         if ((now.mode & 0700) != 0700 && now.ctime <= until) {
-            Metadata.chmod(files.path(directory.bytes), now.mode | 0700);
+            open(directory, now);
         }
         for (Name c : backups.list(directory)) {
             if (depth > 1 && !c.equals(backups.home)) {
                 unlock(c, depth - 1, until);
             }
+        }
+    }
+
+    private void open(Name directory, FileState now) throws IOException {
+        try (Anchored anchored = new Anchored(files)) {
+            anchored.chmod(directory.bytes, now, now.mode | 0700);
         }
     }
 

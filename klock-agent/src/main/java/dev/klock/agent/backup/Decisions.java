@@ -3,6 +3,7 @@ package dev.klock.agent.backup;
 import dev.klock.agent.backup.RollbackReport.Outcome;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.util.Arrays;
 import java.util.Collection;
@@ -46,13 +47,14 @@ final class Decisions {
     private final long bootedNs;
 
     /**
+     * @param files  the rollback's, as those of {@code known}
      * @param plans  all of them by name
      * @param groups is given the files of several names that are in place already, by inode number
      */
-    Decisions(Backups backups, boolean crashed, Undo undo, Metadata metadata, Aside aside, Map<Name, Plan> plans, Map<Long, Name> groups) {
+    Decisions(Backups backups, HostFiles files, Identities known, boolean crashed, Undo undo, Metadata metadata, Aside aside, Map<Name, Plan> plans, Map<Long, Name> groups) {
         this.backups = backups;
-        this.files = backups.files;
-        this.known = backups.known;
+        this.files = files;
+        this.known = known;
         this.metadata = metadata;
         this.aside = aside;
         this.neighbours = new Neighbours(backups);
@@ -103,7 +105,7 @@ final class Decisions {
             } else {
                 p.now = FileState.look(files, e.name);
             }
-        } catch (IOException unreadable) {
+        } catch (IOException | UncheckedIOException unreadable) {
             if (e.role == Entry.TOUCHED) {
                 p.fail(unreadable);
             }
@@ -183,7 +185,7 @@ final class Decisions {
             } else {
                 p.action = now.kind == FileState.DIRECTORY ? Plan.REPLACE : Plan.WRITE;
             }
-        } catch (IOException unreadable) {
+        } catch (IOException | UncheckedIOException unreadable) {
             p.fail(unreadable);
         }
     }

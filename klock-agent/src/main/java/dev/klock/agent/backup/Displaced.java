@@ -1,6 +1,5 @@
 package dev.klock.agent.backup;
 
-import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
@@ -14,6 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 
 /**
  * What has to give way: moved whole into {@code displaced/} below the session's directory and looked at there, so that nothing of anybody's
@@ -27,16 +27,16 @@ final class Displaced {
     static final int MAX_LOOKS = 3;
 
     private final Backups backups;
-    private final HostFiles files;
+    private final Anchored files;
     private final Decisions decisions;
     private final Aside asides;
     private final Undo undo;
     private int kept;
     private Path keptIn;
 
-    Displaced(Backups backups, Decisions decisions, Aside asides, Undo undo) {
+    Displaced(Backups backups, Anchored files, Decisions decisions, Aside asides, Undo undo) {
         this.backups = backups;
-        this.files = backups.files;
+        this.files = files;
         this.decisions = decisions;
         this.asides = asides;
         this.undo = undo;
@@ -58,21 +58,31 @@ final class Displaced {
      *
      * @return whether nothing is there now; else it is somebody else's, and the plan says so
      */
-    boolean takeAway(Plan p, Path path) throws IOException {
+    boolean takeAway(Plan p) throws IOException {
         for (int attempt = 1; p.now.kind != FileState.ABSENT; attempt++) {
+            Path path = files.path(p.e.name.bytes);
             if (p.owner == Plan.ATTRIBUTED && p.now.kind == FileState.FILE && p.now.nlink > 1) {
                 keepCopy(p, path);
             }
             Path away = unused(backups.aside("displaced", p.index, p.e.name));
+            Path own = files.own(away);
             try {
-                Files.move(path, away, StandardCopyOption.ATOMIC_MOVE);
+                Files.move(path, own, StandardCopyOption.ATOMIC_MOVE);
             } catch (NoSuchFileException gone) {
-                p.now = FileState.absent();
+                // not if its directory was led elsewhere for a moment
+                FileState now = FileState.look(files, p.e.name);
+                if (now.kind != FileState.ABSENT && attempt < MAX_LOOKS) {
+                    continue;
+                }
+                if (now.kind != FileState.ABSENT) {
+                    throw gone;
+                }
+                p.now = now;
                 return true;
             } catch (AtomicMoveNotSupportedException elsewhere) {
                 return removeInPlace(p, path);
             }
-            FileState moved = FileState.look(files, new Name(files.name(away)));
+            FileState moved = FileState.look(files, new Name(files.name(own)));
             if (moved.couldBeMoved(p.now) || p.e.isMapped() && moved.kind == FileState.FILE && moved.sameInode(p.now)) {
                 keep(p, moved, away);
                 return true;
@@ -88,13 +98,14 @@ final class Displaced {
 
     /** What was moved away is not what was decided on. */
     private void putBack(Plan p, Path path, Path away) throws IOException {
+        Path own = files.own(away);
         try {
-            Files.createLink(path, away);
-            Files.delete(away);
+            Files.createLink(path, own);
+            Files.delete(own);
         } catch (FileAlreadyExistsException another) {
             p.note("another version of theirs is kept as " + away.getFileName());
         } catch (IOException | UnsupportedOperationException noLinks) {
-            Files.move(away, path);
+            Files.move(own, path);
         }
     }
 
@@ -120,7 +131,7 @@ final class Displaced {
             }
             return;
         }
-        Files.delete(away);
+        Files.delete(files.own(away));
         if (p.owner == Plan.ATTRIBUTED && moved.kind != FileState.FILE) {
             p.note("it gave way to the image: " + moved.describe());
         }
@@ -136,7 +147,7 @@ final class Displaced {
             keepCopy(p, path);
         } else if (p.owner == Plan.ATTRIBUTED && p.now.kind == FileState.LINK) {
             p.aside = unused(backups.aside("displaced", p.index, p.e.name));
-            Files.createSymbolicLink(p.aside, files.path(p.now.link));
+            Files.createSymbolicLink(files.own(p.aside), files.text(p.now.link));
             p.note(why(p));
         } else if (p.owner == Plan.ATTRIBUTED && p.now.kind != FileState.FILE) {
             p.note("it gave way to the image: " + p.now.describe());
@@ -167,10 +178,10 @@ final class Displaced {
             return;
         }
         try {
-            copy(path, aside);
+            copy(path, files.own(aside));
         } catch (AccessDeniedException unreadable) {
-            Metadata.chmod(path, now.mode | 0600);
-            copy(path, aside);
+            files.chmod(files.name(path), now, now.mode | 0600);
+            copy(path, files.own(aside));
         }
         p.aside = aside;
         p.note(why(p));
@@ -210,22 +221,45 @@ final class Displaced {
         return n == 1 ? wanted : wanted.resolveSibling(wanted.getFileName() + "." + n);
     }
 
-    /** Gives what was written beside its place, and is safe, its name, where nothing is now; never in the place of anything. */
-    boolean putInPlace(Plan p, Path temporary, Path path) throws IOException {
+    /**
+     * Gives what was written beside its place, and is safe, its name, where nothing is now; never in the place of anything.
+     *
+     * @param made what that is
+     * @return whether it is there now; else it is somebody else's that is, and the plan says so
+     */
+    boolean putInPlace(Plan p, Path temporary, Path path, FileState made) throws IOException {
         try {
             Files.createLink(path, temporary);
         } catch (FileAlreadyExistsException theirs) {
             Files.deleteIfExists(temporary);
-            p.now = FileState.look(files, p.e.name);
-            p.owner = Plan.THEIRS;
-            asides.keepTheirs(p, "others made it again while it was put back");
-            return false;
+            return isTheirs(p, "others made it again while it was put back");
         } catch (IOException | UnsupportedOperationException noLinks) {
             Files.move(temporary, path);
-            return true;
+            return isIt(p, path, made) || isTheirs(p, "others put something else in its place while it was put back");
         }
         Files.delete(temporary);
-        return true;
+        return isIt(p, path, made) || isTheirs(p, "others put something else in its place while it was put back");
+    }
+
+    private boolean isTheirs(Plan p, String why) throws IOException {
+        p.now = FileState.look(files, p.e.name);
+        p.owner = Plan.THEIRS;
+        asides.keepTheirs(p, why);
+        return false;
+    }
+
+    /** Whether what has the name now is what was made: who may write in the directory could give the name it had before to something else. */
+    private boolean isIt(Plan p, Path path, FileState made) throws IOException {
+        Name name = new Name(files.name(path));
+        FileState now = FileState.look(files, name);
+        if (now.kind != made.kind || !now.sameOwnerAndMode(made)) {
+            return false;
+        }
+        if (now.kind == FileState.LINK) {
+            return Arrays.equals(now.link, p.e.image.link);
+        }
+        // not every file system keeps the number when a file gets another name
+        return now.sameInode(made) || now.kind == FileState.FILE && Arrays.equals(Sha256.of(path), p.e.image.sha);
     }
 
     static void copy(Path from, Path aside) throws IOException {

@@ -23,11 +23,13 @@ final class Identities {
     private static final long MAX_MAKING_NS = 1_000_000_000L;
 
     private final HostFiles files;
-    private final ConcurrentHashMap<Name, Entry> entries = new ConcurrentHashMap<>();
+    /** {@link #files} if those are a rollback's, else null. */
+    private final Anchored anchored;
+    private final ConcurrentHashMap<Name, Entry> entries;
     /** Entries that had, or were left with, an inode number; arrays are replaced, not changed. */
-    private final ConcurrentHashMap<Long, Entry[]> byInode = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Long, Entry[]> byInode;
     /** By inode number: the state in which the session last left a file, under whatever name. */
-    private final ConcurrentHashMap<Long, Last> known = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Long, Last> known;
 
     /**
      * How a file was last left. A write gives a file its new times before its new size: who looks in between sees the time of what comes
@@ -46,6 +48,23 @@ final class Identities {
 
     Identities(HostFiles files) {
         this.files = files;
+        anchored = null;
+        entries = new ConcurrentHashMap<>();
+        byInode = new ConcurrentHashMap<>();
+        known = new ConcurrentHashMap<>();
+    }
+
+    private Identities(Identities same, Anchored files) {
+        this.files = files;
+        anchored = files;
+        entries = same.entries;
+        byInode = same.byInode;
+        known = same.known;
+    }
+
+    /** The same for a rollback, which looks at files by {@code way}; what becomes known in one is known in the other. */
+    Identities by(Anchored way) {
+        return new Identities(this, way);
     }
 
     /** What is known of the path, null if nothing is. */
@@ -118,6 +137,9 @@ final class Identities {
 
     /** The topmost component above {@code name} that is there and is not a directory, or null. */
     Name blocked(Name name) {
+        if (anchored != null && name.parent() != null && anchored.reaches(name.parent())) {
+            return null;
+        }
         Name found = null;
         for (Name up = name.parent(); up != null; up = up.parent()) {
             int mode = files.mode(up.bytes);

@@ -2,6 +2,7 @@ package dev.klock.agent.backup;
 
 import dev.klock.agent.backup.RollbackReport.Outcome;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
@@ -34,6 +35,8 @@ final class Plan {
     /** Written beside its place, not yet safe and not yet renamed. */
     Path temporary;
     FileChannel channel;
+    /** What that is, with all but its name. */
+    FileState made;
     IOException unsafe;
     /** How often what was written beside its place was gone again. */
     int vanished;
@@ -55,6 +58,13 @@ final class Plan {
 
     /** The reason for people. */
     static String reason(Exception e) {
+        if (e instanceof UncheckedIOException) {
+            return reason(((UncheckedIOException) e).getCause());
+        }
+        return Anchored.readable(text(e));
+    }
+
+    private static String text(Exception e) {
         if (e instanceof FileSystemException && ((FileSystemException) e).getReason() != null) {
             return ((FileSystemException) e).getReason();
         }

@@ -1,9 +1,9 @@
 package dev.klock.agent.backup;
 
 import dev.klock.agent.backup.RollbackReport.Outcome;
-import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
@@ -12,7 +12,6 @@ import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -58,9 +57,10 @@ final class Rollback {
     private static final int BATCH_FILES = 128;
     private static final long BATCH_BYTES = 64L << 20;
     private static final int HELPERS = 15;
+    private static final byte[] BACKUPS = "backups".getBytes(StandardCharsets.US_ASCII);
 
     private final Backups backups;
-    private final HostFiles files;
+    private final Anchored files;
     private final Identities known;
     private final Undo undo;
     private final Metadata metadata;
@@ -86,13 +86,14 @@ final class Rollback {
     Rollback(Backups backups, boolean crashed, Undo undo) {
         this.undo = undo;
         this.backups = backups;
-        this.files = backups.files;
-        this.known = backups.known;
+        this.files = new Anchored(backups.files, backups.directory,
+                backups.home.child(BACKUPS).child(backups.files.name(backups.directory.getFileName())));
+        this.known = backups.known.by(files);
         besidePrefix = ".klock-restore-".concat(Integer.toHexString(backups.sessionId().hashCode())).concat("-");
         metadata = new Metadata(files);
-        aside = new Aside(backups, undo);
-        decisions = new Decisions(backups, crashed, undo, metadata, aside, byName, groups);
-        displaced = new Displaced(backups, decisions, aside, undo);
+        aside = new Aside(backups, files, undo);
+        decisions = new Decisions(backups, files, known, crashed, undo, metadata, aside, byName, groups);
+        displaced = new Displaced(backups, files, decisions, aside, undo);
     }
 
     /** What earlier runs recorded. */
@@ -107,6 +108,14 @@ final class Rollback {
     }
 
     RollbackReport run() {
+        try {
+            return rollBack();
+        } finally {
+            files.close();
+        }
+    }
+
+    private RollbackReport rollBack() {
         List<Entry> sorted = backups.sorted();
         Wanted wanted = new Wanted(undo.only() == null ? null : new Name(undo.only()), sorted, backups);
         for (int i = 0; i < sorted.size(); i++) {
@@ -127,6 +136,7 @@ final class Rollback {
             if (!undo.dry()) {
                 unlock(p);
             }
+            files.rest();
         }
         if (undo.dry()) {
             return foretold();
@@ -134,12 +144,15 @@ final class Rollback {
         noteDecisions();
         for (int i = plans.size() - 1; i >= 0; i--) {
             remove(plans.get(i));
+            files.rest();
         }
         for (Plan p : plans) {
             make(p);
+            files.rest();
         }
         int n = 0;
         for (Plan p : plans) {
+            settleIfCrowded();
             write(p, false);
             if (undo.progress() != null) {
                 undo.progress().done(++n, plans.size());
@@ -147,6 +160,7 @@ final class Rollback {
         }
         settle();
         for (Plan p : plans) {
+            settleIfCrowded();
             write(p, true);
         }
         settle();
@@ -157,6 +171,7 @@ final class Rollback {
         backups.begun = true;
         for (int i = plans.size() - 1; i >= 0; i--) {
             finishDirectory(plans.get(i));
+            files.rest();
         }
         return conclude();
     }
@@ -213,7 +228,7 @@ final class Rollback {
                 && (p.action == Plan.METADATA || p.action == Plan.REMOVE || p.action == Plan.REPLACE) && (p.now.mode & 0700) != 0700
                 && known.blocked(p.e.name) == null) {
             try {
-                Metadata.chmod(files.path(p.e.name.bytes), p.now.mode | 0700);
+                files.chmod(p.e.name.bytes, p.now, p.now.mode | 0700);
             } catch (IOException e) {
                 p.note("could not be made writable: " + Plan.reason(e));
             }
@@ -247,9 +262,8 @@ final class Rollback {
             if (p.action != Plan.REMOVE && p.action != Plan.REPLACE) {
                 return;
             }
-            Path path = files.path(e.name.bytes);
             if (p.now.kind != FileState.DIRECTORY) {
-                if (!displaced.takeAway(p, path)) {
+                if (!displaced.takeAway(p)) {
                     return;
                 }
             } else {
@@ -258,7 +272,9 @@ final class Rollback {
                     return;
                 }
                 try {
-                    Files.deleteIfExists(path);
+                    if (!Files.deleteIfExists(files.path(e.name.bytes)) && FileState.look(files, e.name).kind != FileState.ABSENT) {
+                        throw new IOException("it was moved while it was to go");
+                    }
                 } catch (DirectoryNotEmptyException notEmpty) {
                     holds(p);
                     return;
@@ -273,7 +289,7 @@ final class Rollback {
             }
         } catch (NotDirectoryException theirs) {
             aside.keepTheirs(p, "changed by someone else while it was put back");
-        } catch (IOException failed) {
+        } catch (IOException | UncheckedIOException failed) {
             decisions.stop(p, failed);
         }
     }
@@ -300,7 +316,7 @@ final class Rollback {
                 Files.delete(files.path(p.e.name.bytes));
                 p.outcome = Outcome.REMOVED;
                 changed.add(p.e.name.parent());
-            } catch (IOException stays) {
+            } catch (IOException | UncheckedIOException stays) {
                 p.detail = Plan.reason(stays);
             }
         }
@@ -326,7 +342,8 @@ final class Rollback {
 
     /** Below a directory the session renamed to here: removes what came with it and will be, or is, back in its old place. */
     private void sweep(Name directory) throws IOException {
-        for (Name child : backups.list(directory)) {
+        for (Name child : files.list(directory)) {
+            files.rest();
             if (byName.containsKey(child) && byName.get(child).e.role == Entry.TOUCHED) {
                 continue;
             }
@@ -338,18 +355,18 @@ final class Rollback {
             if (origin == null || stays(origin) || isHeldHere(now)) {
                 continue;
             }
-            Path path = files.path(child.bytes);
             if (now.kind == FileState.DIRECTORY) {
                 if ((now.mode & 0700) != 0700) {
-                    Metadata.chmod(path, now.mode | 0700);
+                    files.chmod(child.bytes, now, now.mode | 0700);
                 }
                 sweep(child);
                 try {
-                    Files.delete(path);
+                    Files.delete(files.path(child.bytes));
                 } catch (DirectoryNotEmptyException notOurs) {
-                    Metadata.chmod(path, now.mode);
+                    files.chmod(child.bytes, now, now.mode);
                 }
             } else if (isIntact(from, child)) {
+                Path path = files.path(child.bytes);
                 if (wasOpen) {
                     displaced.keepCopy(origin, path, now);
                 }
@@ -387,7 +404,7 @@ final class Rollback {
             }
             makeDirectory(p.e.name);
             p.times = true;
-        } catch (IOException failed) {
+        } catch (IOException | UncheckedIOException failed) {
             decisions.stop(p, failed);
         }
     }
@@ -410,7 +427,7 @@ final class Rollback {
         if (p == null || p.e.role == Entry.IMPLIED && p.e.image.kind == FileState.ABSENT) {
             // it came here with a directory that the session renamed, and went back with it, but others had put a file in it here
             makeDirectory(name);
-            Metadata.chmod(files.path(name.bytes), files.mode(name.parent().bytes) & 07777 | 0700);
+            files.chmod(name.bytes, FileState.look(files, name), files.mode(name.parent().bytes) & 07777 | 0700);
             return;
         }
         if (p.owner == Plan.THEIRS || p.e.image.kind != FileState.DIRECTORY && (p.e.image.kind != FileState.ABSENT || p.e.role != Entry.TOUCHED)) {
@@ -424,7 +441,7 @@ final class Rollback {
         }
         FileState made = p.e.left != null && p.e.left.kind == FileState.DIRECTORY ? p.e.left : p.e.prior;
         if (made != null && made.kind == FileState.DIRECTORY) {
-            Metadata.chmod(files.path(name.bytes), made.mode | 0700);
+            files.chmod(name.bytes, FileState.look(files, name), made.mode | 0700);
         }
         aside.keepTheirs(p, "the session's directory holds what the session did not make");
     }
@@ -458,7 +475,9 @@ final class Rollback {
                     aside.keepTheirs(p, "changed by someone else while it was put back");
                     return;
                 }
-                metadata.put(p, path, image, p.now);
+                try (Held there = files.hold(e.name.bytes, p.now)) {
+                    metadata.put(p, there, image, p.now);
+                }
                 p.outcome = Outcome.RESTORED;
                 return;
             }
@@ -527,7 +546,7 @@ final class Rollback {
         }
     }
 
-    private static boolean isOutOfDescriptors(Exception failed) {
+    static boolean isOutOfDescriptors(Exception failed) {
         return failed.getMessage() != null && failed.getMessage().contains("Too many open files");
     }
 
@@ -550,8 +569,8 @@ final class Rollback {
             }
             throw noPlace;
         }
-        try {
-            if (now.kind == FileState.FILE && now.sameOwner(p.e.image) && canStay(p) && !metadata.canOwn(p.temporary, p.e.image)) {
+        try (Held written = files.holdWritten(p.channel, files.name(p.temporary))) {
+            if (now.kind == FileState.FILE && now.sameOwner(p.e.image) && canStay(p) && !metadata.canOwn(written, p.e.image)) {
                 drop(p);
                 p.temporary = null;
                 return false;
@@ -559,8 +578,9 @@ final class Rollback {
             SparseOutput out = new SparseOutput(p.channel);
             backups.copy(p.e, out);
             out.finish();
-            verify(p, p.temporary);
-            metadata.put(p, p.temporary, p.e.image, null);
+            verify(p, written);
+            metadata.put(p, written, p.e.image, null);
+            p.made = written.look();
         } catch (IOException | RuntimeException e) {
             drop(p);
             throw e;
@@ -591,7 +611,7 @@ final class Rollback {
         if (p.owner == Plan.ATTRIBUTED) {
             displaced.keepCopy(p, path);
         }
-        writeInPlace(p, path, now);
+        writeInPlace(p, p.e.name, now);
         p.outcome = Outcome.RESTORED;
         return true;
     }
@@ -658,9 +678,9 @@ final class Rollback {
                     throw decisions.wall(wall);
                 }
                 Path path = files.path(p.e.name.bytes);
-                if (!displaced.takeAway(p, path)) {
+                if (!displaced.takeAway(p)) {
                     drop(p);
-                } else if (displaced.putInPlace(p, p.temporary, path)) {
+                } else if (displaced.putInPlace(p, p.temporary, path, p.made)) {
                     p.outcome = Outcome.RESTORED;
                 }
             } catch (IOException | RuntimeException failed) {
@@ -673,10 +693,20 @@ final class Rollback {
         }
         batch.clear();
         batchBytes = 0;
+        files.rest();
         for (Plan p : again) {
             write(p, true);
         }
         if (!again.isEmpty()) {
+            settle();
+        }
+    }
+
+    /** A name given out is good for as long as the file it was given out for is beside its place. */
+    private void settleIfCrowded() {
+        if (batch.isEmpty()) {
+            files.rest();
+        } else if (files.isCrowded()) {
             settle();
         }
     }
@@ -695,7 +725,7 @@ final class Rollback {
         try {
             drop(p);
         } catch (IOException stays) {
-            p.note(p.temporary + " stays");
+            p.note(Anchored.readable(p.temporary.toString()) + " stays");
         }
     }
 
@@ -735,7 +765,7 @@ final class Rollback {
         }
     }
 
-    private void writeInPlace(Plan p, Path path, FileState now) throws IOException {
+    private void writeInPlace(Plan p, Name name, FileState now) throws IOException {
         backups.copy(p.e, OutputStream.nullOutputStream());
         try {
             p.e.inPlaceNow = true;
@@ -744,16 +774,18 @@ final class Rollback {
         } catch (IOException full) {
             p.note("could not be journalled: " + Plan.reason(full));
         }
-        if ((now.mode & 0600) != 0600) {
-            Metadata.open(path, now.mode | 0600);
+        try (Held there = files.hold(name.bytes, now)) {
+            if ((now.mode & 0600) != 0600) {
+                there.open(now.mode | 0600);
+            }
+            try (FileChannel out = there.write()) {
+                backups.copy(p.e, Channels.newOutputStream(out));
+                out.truncate(p.e.image.size);
+                out.force(true);
+            }
+            verify(p, there);
+            metadata.put(p, there, p.e.image, null);
         }
-        try (FileChannel out = FileChannel.open(path, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
-            backups.copy(p.e, Channels.newOutputStream(out));
-            out.truncate(p.e.image.size);
-            out.force(true);
-        }
-        verify(p, path);
-        metadata.put(p, path, p.e.image, null);
     }
 
     /** Makes the name one more of a file that is back already. */
@@ -773,11 +805,13 @@ final class Rollback {
         Files.deleteIfExists(temporary);
         Files.createLink(temporary, files.path(other.bytes));
         try {
-            if (state.kind == FileState.FILE) {
-                verify(p, temporary);
+            try (Held it = files.hold(files.name(temporary), state)) {
+                if (state.kind == FileState.FILE) {
+                    verify(p, it);
+                }
             }
-            if (displaced.takeAway(p, path)) {
-                displaced.putInPlace(p, temporary, path);
+            if (displaced.takeAway(p)) {
+                displaced.putInPlace(p, temporary, path, state);
             }
         } finally {
             Files.deleteIfExists(temporary);
@@ -842,22 +876,28 @@ final class Rollback {
             if (!now.isLike(image) || !now.sameOwnerAndMode(image) && !known.leftAsIs(now)) {
                 return null;
             }
-            metadata.put(p, path, image, now);
+            put(p, other, now);
         } else if (now.size == image.size && Arrays.equals(Sha256.of(path), image.sha)) {
-            metadata.put(p, path, image, now);
+            put(p, other, now);
         } else if (known.leftAsIs(now) || p.e.inPlace) {
-            writeInPlace(p, path, now);
+            writeInPlace(p, other, now);
         } else if (known.wasOpen(null, now) && now.size <= Displaced.MAX_DISPLACED_COPY) {
             // a mapping or a descriptor went on changing it when the name it was opened by was gone
             p.aside = backups.aside("displaced", known.all().size() + p.index, other);
-            Displaced.copy(path, p.aside);
+            Displaced.copy(path, files.own(p.aside));
             p.note("the session was still changing it under a name that is gone; what was there is kept");
-            writeInPlace(p, path, now);
+            writeInPlace(p, other, now);
         } else {
             return null;
         }
         groups.put(image.ino, other);
         return other;
+    }
+
+    private void put(Plan p, Name other, FileState now) throws IOException {
+        try (Held there = files.hold(other.bytes, now)) {
+            metadata.put(p, there, p.e.image, now);
+        }
     }
 
     private void search(Name directory, boolean deep) {
@@ -867,9 +907,8 @@ final class Rollback {
         }
         List<Name> below = new ArrayList<>();
         byte[] leftover = besidePrefix.getBytes(StandardCharsets.US_ASCII);
-        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
-            for (Path child : list) {
-                Name name = directory.child(files.name(child.getFileName()));
+        try {
+            for (Name name : files.list(directory)) {
                 FileState state = FileState.look(files, name);
                 if (state.kind != FileState.DIRECTORY && state.kind != FileState.ABSENT && !byName.containsKey(name) && !name.lastBeginsWith(leftover)) {
                     strangers.putIfAbsent(state.ino, name);
@@ -877,7 +916,7 @@ final class Rollback {
                     below.add(name);
                 }
             }
-        } catch (IOException | java.nio.file.DirectoryIteratorException unreadable) {
+        } catch (IOException unreadable) {
             return;
         }
         for (Name name : below) {
@@ -888,16 +927,13 @@ final class Rollback {
     private void writeLink(Plan p, Path path) throws IOException {
         Path temporary = beside(p);
         Files.deleteIfExists(temporary);
-        Files.createSymbolicLink(temporary, files.path(p.e.image.link));
+        Files.createSymbolicLink(temporary, files.text(p.e.image.link));
         try {
             byte[] text = files.readLink(files.name(temporary));
             if (!Arrays.equals(text, p.e.image.link)) {
                 throw new IOException("the link's text cannot be written exactly");
             }
-            metadata.put(p, temporary, p.e.image, null);
-            if (displaced.takeAway(p, path)) {
-                displaced.putInPlace(p, temporary, path);
-            }
+            putSpecial(p, temporary, path);
         } finally {
             Files.deleteIfExists(temporary);
         }
@@ -914,17 +950,31 @@ final class Rollback {
             throw new IOException("it was " + image.describe() + ", which cannot be made again: " + Plan.reason(e), e);
         }
         try {
-            metadata.put(p, temporary, image, null);
-            if (displaced.takeAway(p, path)) {
-                displaced.putInPlace(p, temporary, path);
-            }
+            putSpecial(p, temporary, path);
         } finally {
             Files.deleteIfExists(temporary);
         }
     }
 
-    private void verify(Plan p, Path path) throws IOException {
-        if (!Arrays.equals(Sha256.of(path), p.e.image.sha)) {
+    /** Gives the link or special file just made beside its place all that its image has, and its name. */
+    private void putSpecial(Plan p, Path temporary, Path path) throws IOException {
+        FileState made;
+        try (Held it = files.holdMade(files.name(temporary), p.e.image.kind)) {
+            if (files.isOwn(it.look())) {
+                metadata.put(p, it, p.e.image, null);
+            } else {
+                // somebody else may have put it there; a network may say so of our own
+                p.note("its owner and mode are not permitted to us");
+            }
+            made = it.look();
+        }
+        if (displaced.takeAway(p)) {
+            displaced.putInPlace(p, temporary, path, made);
+        }
+    }
+
+    private void verify(Plan p, Held file) throws IOException {
+        if (!Arrays.equals(Sha256.of(file), p.e.image.sha)) {
             throw new IOException("after writing, its SHA-256 is not the image's");
         }
         verified++;
@@ -939,22 +989,23 @@ final class Rollback {
             if (known.blocked(p.e.name) != null) {
                 return;
             }
-            Path path = files.path(p.e.name.bytes);
             FileState now = FileState.look(files, p.e.name);
             if (now.kind != FileState.DIRECTORY) {
                 return;
             }
-            if (p.action == Plan.MAKE || p.action == Plan.METADATA) {
-                metadata.owner(p, path, image, now);
-                metadata.attributes(p, path, image);
-                if (now.mode != image.mode) {
-                    Metadata.chmod(path, image.mode);
+            try (Held there = files.hold(p.e.name.bytes, now)) {
+                if (p.action == Plan.MAKE || p.action == Plan.METADATA) {
+                    metadata.owner(p, there, image, now);
+                    metadata.attributes(p, there, image);
+                    if (now.mode != image.mode) {
+                        there.chmod(image.mode);
+                    }
+                    p.outcome = Outcome.RESTORED;
+                    changed.add(p.e.name);
                 }
-                p.outcome = Outcome.RESTORED;
-                changed.add(p.e.name);
-            }
-            if (p.times && now.mtime != image.mtime) {
-                metadata.times(path, image);
+                if (p.times && now.mtime != image.mtime) {
+                    metadata.times(there, image);
+                }
             }
         } catch (IOException failed) {
             if (p.action == Plan.MAKE || p.action == Plan.METADATA) {
@@ -999,8 +1050,9 @@ final class Rollback {
             if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || known.blocked(directory) != null) {
                 continue;
             }
+            files.rest();
             try {
-                Pack.syncDirectory(files.path(directory.bytes));
+                Pack.syncDirectory(files.directory(directory));
             } catch (java.nio.file.AccessDeniedException unreadable) {
                 // A directory that may be written but not read cannot be opened for fsync; the file system's own commit has to do.
                 continue;
@@ -1046,6 +1098,7 @@ final class Rollback {
     private void removeLeftovers() {
         for (Plan p : plans) {
             int kind = p.e.image.kind;
+            files.rest();
             if (p.e.role == Entry.TOUCHED && kind != FileState.ABSENT && kind != FileState.DIRECTORY && known.blocked(p.e.name) == null) {
                 try {
                     Path leftover = beside(p);
@@ -1053,7 +1106,7 @@ final class Rollback {
                         Files.delete(leftover);
                         changed.add(p.e.name.parent());
                     }
-                } catch (IOException stays) {
+                } catch (IOException | UncheckedIOException stays) {
                     p.note("a file of an interrupted rollback stays beside it");
                 }
             }

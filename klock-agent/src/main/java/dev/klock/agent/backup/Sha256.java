@@ -42,12 +42,23 @@ final class Sha256 {
 
     /** The digest of a regular file's content, links not followed. The caller has made sure that it is a regular file. */
     static byte[] of(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            return of(in);
+        }
+    }
+
+    /** The digest of a regular file. */
+    static byte[] of(Held file) throws IOException {
+        try (InputStream in = file.read()) {
+            return of(in);
+        }
+    }
+
+    private static byte[] of(InputStream in) throws IOException {
         MessageDigest digest = digest();
         byte[] buffer = new byte[1 << 16];
-        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-                digest.update(buffer, 0, n);
-            }
+        for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+            digest.update(buffer, 0, n);
         }
         return digest.digest();
     }

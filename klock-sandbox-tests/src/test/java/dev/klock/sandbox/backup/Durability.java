@@ -26,6 +26,8 @@ final class Durability {
     private static final Pattern UNFINISHED = Pattern.compile("(\\d+) +(\\w+)\\((.*) <unfinished \\.\\.\\.>");
     private static final Pattern RESUMED = Pattern.compile("(\\d+) +<\\.\\.\\. (\\w+) resumed>(.*)");
     private static final Pattern DESCRIPTOR = Pattern.compile("\\d+<([^>]*)>");
+    private static final Pattern OPENED = Pattern.compile(".*= (\\d+)<([^>]*)>[^>]*");
+    private static final Pattern BY_DESCRIPTOR = Pattern.compile("\"/proc/self/fd/(\\d+)");
     private static final Pattern TEXT = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
     private static final int IMAGE = 3;
     private static final int END = 6;
@@ -57,6 +59,7 @@ final class Durability {
     static List<Call> read(Path root, List<String> trace) {
         List<Call> calls = new ArrayList<>();
         Map<String, String> begun = new LinkedHashMap<>();
+        Map<String, String> descriptors = new HashMap<>();
         for (String line : trace) {
             Matcher unfinished = UNFINISHED.matcher(line);
             Matcher resumed = RESUMED.matcher(line);
@@ -74,10 +77,20 @@ final class Durability {
             Matcher call = CALL.matcher(whole);
             int result = whole.lastIndexOf(") ");
             if (call.matches() && result > 0 && whole.indexOf("= -1 ", result) < 0) {
-                calls.add(call(root, call.group(2), call.group(3), whole));
+                Matcher opened = OPENED.matcher(whole);
+                if (call.group(2).equals("openat") && opened.matches()) {
+                    descriptors.put(opened.group(1), opened.group(2));
+                }
+                calls.add(call(root, call.group(2), resolved(call.group(3), descriptors), whole));
             }
         }
         return calls;
+    }
+
+    /** With names that begin with an open directory by that one's name. */
+    private static String resolved(String arguments, Map<String, String> descriptors) {
+        return BY_DESCRIPTOR.matcher(arguments).replaceAll(by -> Matcher.quoteReplacement(
+                "\"" + descriptors.getOrDefault(by.group(1), "/proc/self/fd/" + by.group(1))));
     }
 
     private static Call call(Path root, String name, String arguments, String line) {
@@ -126,7 +139,7 @@ final class Durability {
             case "write", "pwrite64", "copy_file_range", "ftruncate" -> write(call, path);
             case "fsync", "fdatasync" -> sync(path);
             case "openat" -> {
-                if (isInTree(path) && !call.line().contains("O_RDONLY")) {
+                if (isInTree(path) && !call.line().contains("O_RDONLY") && !call.line().contains("O_PATH")) {
                     change(call, path, call.creates());
                 } else if (call.creates()) {
                     made(path);

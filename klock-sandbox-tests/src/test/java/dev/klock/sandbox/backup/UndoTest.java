@@ -7,8 +7,11 @@ import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,6 +48,62 @@ class UndoTest {
         Outcome outcome = verb(jdk, "undo");
         assertThat(outcome.exit()).as(outcome.toString()).isZero();
         assertThat(workspace.tree().visible()).as(outcome.toString()).isEqualTo(before);
+    }
+
+    /** As somebody does it who may write in the directory above, to have klock change for him what he may not. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C32")
+    @Tag("FIELD-H25")
+    void undo_whileADirectoryIsSwappedForALink_changesNothingInWhatThatLeadsTo(Jdk jdk) throws Exception {
+        Workspace workspace = Workspace.in(directory);
+        String[] writes = new String[60];
+        for (int i = 0; i < writes.length; i++) {
+            writes[i] = "write w/out/made" + i + " new";
+        }
+        Outcome session = workspace.watched(jdk, "", writes).run();
+        assertThat(session.exit()).as(session.toString()).isZero();
+        Path victim = Files.createDirectory(directory.resolve("victim"));
+        for (int i = 0; i < writes.length; i++) {
+            Files.writeString(victim.resolve("made" + i), "new");
+        }
+        String before = listing(victim);
+        Path out = workspace.root().resolve("w/out");
+        Path elsewhere = workspace.root().resolve("w/elsewhere");
+        AtomicBoolean over = new AtomicBoolean();
+        Thread swaps = new Thread(() -> {
+            try {
+                while (!over.get()) {
+                    Files.move(out, elsewhere);
+                    Files.createSymbolicLink(out, victim);
+                    Files.delete(out);
+                    Files.move(elsewhere, out);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        swaps.start();
+        Outcome outcome;
+        try {
+            outcome = verb(jdk, "undo", "--force");
+        } finally {
+            over.set(true);
+            swaps.join();
+        }
+
+        assertThat(listing(victim)).as(outcome.toString()).isEqualTo(before);
+        assertThat(outcome.out().concat(outcome.err())).doesNotContain("/proc/self/fd");
+    }
+
+    private static String listing(Path directory) throws IOException {
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> list = Files.list(directory)) {
+            for (Path p : list.sorted().toList()) {
+                all.append(p.getFileName()).append(' ').append(Files.readAttributes(p, "unix:mode,uid,lastModifiedTime,ctime")).append('\n');
+            }
+        }
+        return all.toString();
     }
 
     @ParameterizedTest
