@@ -56,7 +56,7 @@ final class Undo extends Verb {
             terminal.complain(copy.getMessage());
             return ExitCode.REFUSED;
         } catch (Store.InUse running) {
-            throw new UsageException("session " + id + " still runs; undo it when it has ended");
+            throw new UsageException("session " + id + " is in use: it still runs, or another undo or recover is at work on it; try again when that is over");
         } finally {
             progress.end();
         }

@@ -35,8 +35,12 @@ final class Aside {
 
     /** What could not be put back is given to the user to put back by hand. */
     void ofFailed(Plan p) {
-        if (p.outcome == Outcome.FAILED && p.e.image.kind == FileState.FILE && p.e.contentAt >= 0 && p.aside == null && !undo.dry()) {
-            p.aside = putAside(p, p.e.image, p.e.contentAt, "");
+        if (p.outcome == Outcome.FAILED && p.e.image.kind == FileState.FILE && p.e.contentAt >= 0 && !undo.dry()) {
+            Path image = putAside(p, p.e.image, p.e.contentAt, "");
+            if (image != null && p.aside != null) {
+                p.note("what was there is in " + p.aside);
+            }
+            p.aside = image == null ? p.aside : image;
         }
     }
 

@@ -19,8 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Identities {
     /** How often what changes each time it is looked at is looked at once more. */
     private static final int MAX_LOOKS = 10;
-    /** For so long a call that makes a file, and leaves no descriptor of it open, may take. */
-    private static final long MAX_MAKING_NS = 1_000_000_000L;
+    /** For so long a call that makes a file without a descriptor of it may take, as that of File.createNewFile. */
+    private static final long MAX_MAKING_NS = 200_000_000L;
 
     private final HostFiles files;
     /** {@link #files} if those are a rollback's, else null. */
@@ -293,8 +293,8 @@ final class Identities {
         if (now.kind != FileState.FILE || e.wasAt(now) || leftAsIs(now)) {
             return false;
         }
-        if (e.lastKnown().kind != FileState.FILE && e.met.length == 0 && System.nanoTime() - e.touchedNs < MAX_MAKING_NS) {
-            // a thread may have made it and not said so yet
+        if (System.nanoTime() - e.touchedNs < MAX_MAKING_NS) {
+            // a thread may have made it, have no descriptor of it, and not have said so yet
             return false;
         }
         Entry[] candidates = byInode.get(now.ino);

@@ -5,8 +5,14 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.util.Arrays;
 
-/** Everything of a file but its content: owner, extended attributes, mode, times. What is not permitted is noted in the plan. */
+/**
+ * Everything of a file but its content: owner, extended attributes, mode, times. What is not permitted is noted in the plan; what fails for a
+ * reason that may pass, as a full disk, fails.
+ */
 final class Metadata {
+    private static final String[] PASSING = {"No space left on device", "Disk quota exceeded", "Input/output error", "Read-only file system",
+        "Too many open files", "Cannot allocate memory"};
+
     private final HostFiles files;
 
     Metadata(HostFiles files) {
@@ -27,6 +33,7 @@ final class Metadata {
         try {
             times(object, image);
         } catch (FileSystemException notPermitted) {
+            failIfPassing(notPermitted);
             // who may write a file but does not own it cannot give it other times than now
             p.note("its times are not permitted to us");
         }
@@ -37,16 +44,27 @@ final class Metadata {
         return object.look().sameOwner(image) || chown(object, image);
     }
 
-    private static boolean chown(Held object, FileState image) {
+    private static boolean chown(Held object, FileState image) throws IOException {
         try {
             object.chown(image.uid, image.gid);
             return true;
         } catch (IOException notPermitted) {
+            failIfPassing(notPermitted);
             return false;
         }
     }
 
-    boolean owner(Plan p, Held object, FileState image, FileState now) {
+    /** The next run may do what was not done for one of these reasons. */
+    private static void failIfPassing(IOException failed) throws IOException {
+        String reason = Plan.reason(failed);
+        for (String passing : PASSING) {
+            if (reason.contains(passing)) {
+                throw failed;
+            }
+        }
+    }
+
+    boolean owner(Plan p, Held object, FileState image, FileState now) throws IOException {
         if (now.sameOwner(image) || chown(object, image)) {
             return true;
         }
@@ -96,7 +114,7 @@ final class Metadata {
         }
     }
 
-    private void setAttribute(Plan p, Held object, int fd, byte[] attribute, byte[] value) {
+    private void setAttribute(Plan p, Held object, int fd, byte[] attribute, byte[] value) throws IOException {
         try {
             if (fd >= 0) {
                 files.setAttribute(fd, attribute, value);
@@ -104,6 +122,7 @@ final class Metadata {
                 files.setAttribute(object.name(), attribute, value);
             }
         } catch (IOException notPermitted) {
+            failIfPassing(notPermitted);
             p.note("attribute " + Name.show(attribute) + ": " + Plan.reason(notPermitted));
         }
     }

@@ -18,6 +18,7 @@ import java.nio.ByteBuffer;
 import java.io.OutputStream;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -669,6 +670,15 @@ class BackupsTest {
 
     // H22: another file at the name of one that the session has open, or in the place of a directory that it has moved
 
+    /** Longer than a file that a thread is making may be unknown. */
+    private static void pauseAfterMaking() {
+        try {
+            Thread.sleep(250);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private void replaceByRename(Path p, String text) throws IOException {
         Path fresh = Files.writeString(out.resolve("theirs.tmp"), text);
         Files.move(fresh, p, StandardCopyOption.ATOMIC_MOVE);
@@ -702,6 +712,7 @@ class BackupsTest {
         Path a = file("a", "before");
         try (OutputStream open = work.open(a)) {
             open.write(Work.bytes("ours"));
+            pauseAfterMaking();
             replaceByRename(a, "made by somebody else");
             switch (then) {
                 case "write" -> work.write(a, "ours again");
@@ -1010,6 +1021,14 @@ class BackupsTest {
 
     /** Knows the attributes of users. */
     private static final class Attributed extends TestFiles {
+        /** Why none can be set; null if they can. */
+        String refused;
+
+        @Override
+        public int open(byte[] name) {
+            return -1;
+        }
+
         @Override
         public byte[][] attributes(byte[] name) throws IOException {
             UserDefinedFileAttributeView view = Files.getFileAttributeView(path(name), UserDefinedFileAttributeView.class);
@@ -1027,6 +1046,9 @@ class BackupsTest {
         public void setAttribute(byte[] name, byte[] attribute, byte[] value) throws IOException {
             UserDefinedFileAttributeView view = Files.getFileAttributeView(path(name), UserDefinedFileAttributeView.class);
             String text = new String(attribute, StandardCharsets.US_ASCII);
+            if (refused != null) {
+                throw new FileSystemException(path(name).toString(), null, refused);
+            }
             if (value == null) {
                 view.delete(text);
             } else {
@@ -1056,6 +1078,29 @@ class BackupsTest {
         assertThat(files.attributes(Work.name(d))[1]).containsExactly(1);
         assertThat(files.attributes(Work.name(kept))[1]).containsExactly(1);
         assertThat(below).hasContent("x");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"No space left on device,FAILED", "Operation not permitted,RESTORED"})
+    void rollback_whereAnAttributeCannotBeSet_isTriedAgainIfThatMayPass(String reason, RollbackReport.Outcome outcome) throws IOException {
+        Attributed files = new Attributed();
+        Path a = file("a", "before");
+        byte[] k = "k".getBytes(StandardCharsets.US_ASCII);
+        files.setAttribute(Work.name(a), k, new byte[] {1});
+        try (Backups attributed = Backups.open(home, "s-2", files)) {
+            new Work(attributed).delete(a);
+            files.refused = reason;
+            RollbackReport report = attributed.rollback();
+            assertThat(entry(report, a).outcome()).isEqualTo(outcome);
+            assertThat(entry(report, a).detail()).contains(reason);
+            if (outcome == FAILED) {
+                assertThat(entry(report, a).aside()).hasContent("before");
+                files.refused = null;
+                assertThat(attributed.rollback().complete()).isTrue();
+                assertThat(files.attributes(Work.name(a))[1]).containsExactly(1);
+            }
+        }
+        assertThat(a.toFile().exists()).isTrue();
     }
 
     @Test

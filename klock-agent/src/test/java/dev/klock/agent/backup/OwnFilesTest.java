@@ -3,6 +3,7 @@ package dev.klock.agent.backup;
 import static dev.klock.agent.backup.RollbackReport.Outcome.FAILED;
 import static dev.klock.agent.backup.RollbackReport.Outcome.KEPT_THEIRS;
 import static dev.klock.agent.backup.RollbackReport.Outcome.RESTORED;
+import static dev.klock.agent.backup.RollbackReport.Outcome.UNCHANGED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -248,7 +249,7 @@ class OwnFilesTest {
         Files.writeString(root.resolve("f1"), "other");
         backups.leftTree(Work.name(root.resolve("f1")), 0, until);
 
-        assertThat(outcome(backups.rollback(), "f1")).isEqualTo(KEPT_THEIRS);
+        assertThat(outcome(backups.rollback(), "f1")).isEqualTo(UNCHANGED);
         assertThat(root.resolve("f1")).hasContent("other");
     }
 

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -53,15 +54,30 @@ public final class Work {
     }
 
     public void write(Path p, String text) throws IOException {
-        on(p, () -> Files.writeString(p, text));
+        write(p, text, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
     }
 
     public void append(Path p, String text) throws IOException {
-        on(p, () -> Files.writeString(p, text, StandardOpenOption.APPEND));
+        write(p, text, StandardOpenOption.APPEND);
     }
 
     void truncate(Path p) throws IOException {
-        on(p, () -> Files.write(p, new byte[0]));
+        write(p, "");
+    }
+
+    /** What a descriptor has changed is left while that is open still. */
+    private void write(Path p, String text, OpenOption... options) throws IOException {
+        OutputStream[] open = new OutputStream[1];
+        try {
+            on(p, () -> {
+                open[0] = Files.newOutputStream(p, options);
+                open[0].write(bytes(text));
+            });
+        } finally {
+            if (open[0] != null) {
+                open[0].close();
+            }
+        }
     }
 
     public void delete(Path p) throws IOException {
