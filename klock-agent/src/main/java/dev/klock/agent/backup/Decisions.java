@@ -297,8 +297,9 @@ final class Decisions {
             return Plan.OURS;
         }
         if (left.sha != null && left.size == now.size && hasSha(e, left.sha)) {
-            // the same bytes in another file, or under another mode, are somebody else's doing all the same
-            return now.sameInode(left) && now.sameOwnerAndMode(left) ? Plan.OURS : Plan.ATTRIBUTED;
+            // the same bytes in another file, or under another mode, are somebody else's doing all the same; with the same time to the
+            // nanosecond they are what the undo of a later session, or a copy, has put back, and nothing of anybody's is in them
+            return (now.sameInode(left) || now.mtime == left.mtime) && now.sameOwnerAndMode(left) ? Plan.OURS : Plan.ATTRIBUTED;
         }
         if (sameStat) {
             return Plan.THEIRS;

@@ -809,6 +809,7 @@ class BackupsTest {
         RollbackReport report = backups.rollback();
         assertThat(report.complete()).as(report.toString()).isTrue();
         assertThat(report.count(RollbackReport.Outcome.KEPT_THEIRS)).as(report.toString()).isZero();
+        assertThat(entry(report, a).detail()).isNull();
         assertThat(a).hasContent("before");
         assertThat(Files.size(large)).isEqualTo(100_000);
     }
