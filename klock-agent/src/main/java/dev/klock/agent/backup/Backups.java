@@ -799,6 +799,11 @@ public final class Backups implements Closeable {
         held.again(directory);
     }
 
+    /** From now on nothing is imaged any more, and the session's mark may go. */
+    boolean isEnding() {
+        return ending;
+    }
+
     /** What is in the pack may be there no longer: it is written once more for the next file that holds the same. */
     void forgetContents() {
         contents.clear();

@@ -189,7 +189,8 @@ final class OwnFiles {
         try {
             long safe = pack.durable();
             long said = Store.safe(directory);
-            if (!pack.isMarked() || said >= safe && said <= pack.end()) {
+            // asked last: the mark of a session that ends goes, and must not come again
+            if (!pack.isMarked() || said >= safe && said <= pack.end() || backups.isEnding()) {
                 return false;
             }
             pack.marksAgain(Store.markOpen(directory));
