@@ -1056,15 +1056,14 @@ public final class Backups implements Closeable {
                 synchronized (e) {
                     see(e);
                     if (e.role == Entry.TOUCHED && (e.left == null || e.users > 0)) {
-                        boolean replaced = e.users > 0 && !blocked && isReplaced(e);
-                        e.users = 0;
-                        if (replaced) {
+                        if (e.users > 0 && !blocked && isReplaced(e)) {
                             // as it was before it was opened it is not any more, and how it is can be seen nowhere
                             left(e, e.lastKnown().before(FileState.now()), next());
                             writeLeft(e, false);
                         } else {
                             noteIf(e, blocked, false);
                         }
+                        e.users = 0;
                     }
                     if (e.ownMtime != 0) {
                         append(OWN_MTIME, named(e.name.bytes, 8).putLong(e.ownMtime));
@@ -1915,7 +1914,7 @@ public final class Backups implements Closeable {
                 saw(fd, now);
                 FileState open = openOn(fd);
                 now = open != null && !now.sameInode(open) && known.isReplaced(e, now) ? open : now;
-            } else if (fd < 0 && !children.isOpen(e.name) && known.isNew(e, now)) {
+            } else if (e.users == 0 && !children.isOpen(e.name) && known.isNew(e, now)) {
                 now = FileState.absent();
             }
             if (before.sha != null && now.sameStat(before) && !before.racy()) {

@@ -293,8 +293,8 @@ final class Identities {
         if (now.kind != FileState.FILE || e.wasAt(now) || leftAsIs(now)) {
             return false;
         }
-        if (System.nanoTime() - e.touchedNs < MAX_MAKING_NS) {
-            // a thread may have made it, have no descriptor of it, and not have said so yet
+        if (now.size == 0 && System.nanoTime() - e.touchedNs < MAX_MAKING_NS) {
+            // a thread may have made it, have no descriptor of it, and not have said so yet; what is written has one
             return false;
         }
         Entry[] candidates = byInode.get(now.ino);

@@ -670,15 +670,6 @@ class BackupsTest {
 
     // H22: another file at the name of one that the session has open, or in the place of a directory that it has moved
 
-    /** Longer than a file that a thread is making may be unknown. */
-    private static void pauseAfterMaking() {
-        try {
-            Thread.sleep(250);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
     private void replaceByRename(Path p, String text) throws IOException {
         Path fresh = Files.writeString(out.resolve("theirs.tmp"), text);
         Files.move(fresh, p, StandardCopyOption.ATOMIC_MOVE);
@@ -712,7 +703,6 @@ class BackupsTest {
         Path a = file("a", "before");
         try (OutputStream open = work.open(a)) {
             open.write(Work.bytes("ours"));
-            pauseAfterMaking();
             replaceByRename(a, "made by somebody else");
             switch (then) {
                 case "write" -> work.write(a, "ours again");
@@ -2380,11 +2370,12 @@ class BackupsTest {
         age(out);
         Map<String, String> before = TreeListing.of(out);
         work.write(kept, "changed");
-        backups.image(Work.name(out.resolve("made")));
-        Files.writeString(out.resolve("made"), "open");
+        try (OutputStream open = work.open(out.resolve("made"))) {
+            open.write(Work.bytes("open"));
 
-        RollbackReport report = backups.rollback();
+            RollbackReport report = backups.rollback();
 
-        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+            assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        }
     }
 }
