@@ -210,13 +210,18 @@ final class Identities {
      * it meanwhile under another of its names, and its end comes after the look: so yes only for what two looks have found the same.
      */
     boolean foreign(Entry e, FileState now) throws IOException {
+        return isTheirs(e, now, false);
+    }
+
+    /** @param open whether the session has a file of the name open, so that it is {@link #looksReplaced} that is asked */
+    private boolean isTheirs(Entry e, FileState now, boolean open) throws IOException {
         FileState seen = now;
-        for (int n = 0; looksForeign(e, seen); n++) {
+        for (int n = 0; open ? looksReplaced(e, seen) : looksForeign(e, seen); n++) {
             FileState again = FileState.look(files, e.name);
-            if (!looksForeign(e, again)) {
+            if (!(open ? looksReplaced(e, again) : looksForeign(e, again))) {
                 return false;
             }
-            if (n == MAX_LOOKS || again.kind == FileState.ABSENT || again.sameStat(seen)) {
+            if (n == MAX_LOOKS || again.sameStat(seen)) {
                 return true;
             }
             seen = again;
@@ -275,18 +280,7 @@ final class Identities {
      * one of its threads is making in this moment is looked at once more.
      */
     boolean isReplaced(Entry e, FileState now) throws IOException {
-        FileState seen = now;
-        for (int n = 0; looksReplaced(e, seen); n++) {
-            FileState again = FileState.look(files, e.name);
-            if (!looksReplaced(e, again)) {
-                return false;
-            }
-            if (n == MAX_LOOKS || again.sameStat(seen)) {
-                return true;
-            }
-            seen = again;
-        }
-        return false;
+        return isTheirs(e, now, true);
     }
 
     private boolean looksReplaced(Entry e, FileState now) {
