@@ -1065,9 +1065,12 @@ public final class Backups implements Closeable {
                         }
                         e.users = 0;
                     }
-                    if (e.ownMtime != 0) {
-                        append(OWN_MTIME, named(e.name.bytes, 8).putLong(e.ownMtime));
-                    }
+                }
+            }
+            for (Entry e : known.all()) {
+                // what was noted last has told of its directory, too
+                if (e.ownMtime != 0) {
+                    append(OWN_MTIME, named(e.name.bytes, 8).putLong(e.ownMtime));
                 }
             }
             flush(Long.MAX_VALUE, LAST_HASHING_NS);

@@ -53,7 +53,7 @@ final class Plan {
     }
 
     void note(String more) {
-        detail = detail == null ? more : detail + "; " + more;
+        detail = detail == null ? more : detail.contains(more) ? detail : detail + "; " + more;
     }
 
     /** The reason for people. */

@@ -606,6 +606,28 @@ class BackupsTest {
         assertThat(TreeListing.of(out)).as(report.toString()).isEqualTo(before);
     }
 
+    /** What is still open when the session ends is noted then, and its directory with it, in whatever order. */
+    @Test
+    void undo_ofFilesThatWereOpenAtTheEnd_putsTheTimesOfDirectoriesBack() throws IOException {
+        List<OutputStream> open = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            Path d = Files.createDirectory(out.resolve("d" + i));
+            file("d" + i + "/kept", "before");
+            age(d);
+        }
+        age(out);
+        Map<String, String> before = TreeListing.of(out);
+        for (int i = 0; i < 20; i++) {
+            work.append(out.resolve("d" + i + "/kept"), "ours");
+            open.add(work.open(out.resolve("d" + i + "/made")));
+        }
+        RollbackReport report = end(true);
+        assertThat(TreeListing.of(out)).as(report.toString()).isEqualTo(before);
+        for (OutputStream each : open) {
+            each.close();
+        }
+    }
+
     private void overwrite(long at, byte with) throws IOException {
         try (RandomAccessFile file = new RandomAccessFile(backups.directory().resolve("pack").toFile(), "rw")) {
             file.seek(at);
