@@ -187,6 +187,8 @@ public final class Backups implements Closeable {
     private boolean marked;
     /** This object continues what another process began. */
     private boolean recovered;
+    /** It crashed and its changes were kept: how it left directories is not known. */
+    boolean endsUnknown;
     /** The boot that the session ran in; null if it is not known. */
     byte[] boot;
 
@@ -1139,9 +1141,10 @@ public final class Backups implements Closeable {
     void keepCrashed() throws IOException {
         if (state == State.OPEN) {
             if (pack != null) {
-                pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal()}));
+                pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal(), 1}));
             }
             state = State.KEPT;
+            endsUnknown = true;
         }
         Store.unmarkOpen(directory);
     }

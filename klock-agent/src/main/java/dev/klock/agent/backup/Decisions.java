@@ -131,7 +131,7 @@ final class Decisions {
             return;
         }
         if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {
-            p.times = e.timesDue || crashed || openParents.contains(e.name) || movedAbout(e) || now.mtime == image.mtime || now.mtime == e.ownMtime
+            p.times = e.timesDue || crashed || backups.endsUnknown || openParents.contains(e.name) || movedAbout(e) || now.mtime == image.mtime || now.mtime == e.ownMtime
                     || e.left != null && e.users == 0 && now.mtime == e.left.mtime;
         }
         if (e.role != Entry.TOUCHED) {

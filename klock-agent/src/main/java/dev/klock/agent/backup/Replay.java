@@ -90,6 +90,7 @@ final class Replay implements Pack.Reader {
                 break;
             case Backups.END:
                 backups.state = Backups.State.values()[in.get()];
+                backups.endsUnknown = in.hasRemaining() && in.get() != 0;
                 break;
             case Backups.SEEN: {
                 FileState state = FileState.decode(in);

@@ -628,6 +628,27 @@ class BackupsTest {
         }
     }
 
+    @Test
+    @Tag("C45")
+    void undo_ofASessionThatCrashedAndWasKept_putsTheTimesOfDirectoriesBack() throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        file("d/kept", "before");
+        age(d);
+        age(out);
+        Map<String, String> before = TreeListing.of(out);
+        backups.restoredAfterCrash(false);
+        work.append(d.resolve("kept"), "ours");
+        Path fresh = out.resolve("fresh");
+        work.write(fresh, "ours");
+        work.rename(fresh, d.resolve("kept"));
+        work.rename(d.resolve("kept"), out.resolve("away"));
+        backups.close();
+        assertThat(Recovery.run(home, null, false, Work.FILES)).singleElement().satisfies(r -> assertThat(r.report()).isNull());
+        backups = Backups.reopen(home, "s-1", Work.FILES);
+        RollbackReport report = backups.rollback();
+        assertThat(TreeListing.of(out)).as(report.toString()).isEqualTo(before);
+    }
+
     private void overwrite(long at, byte with) throws IOException {
         try (RandomAccessFile file = new RandomAccessFile(backups.directory().resolve("pack").toFile(), "rw")) {
             file.seek(at);
