@@ -492,7 +492,17 @@ public final class Backups implements Closeable {
     /** Whether others changed e while its image was made durable, so that it was taken once more. */
     private boolean takenAgain(Entry e, int attempt) throws IOException {
         synchronized (e) {
-            if (attempt == READ_ATTEMPTS || e.users > 1 || e.overlapped || !changedSinceImaged(e)) {
+            if (attempt == READ_ATTEMPTS) {
+                return false;
+            }
+            if (e.users > 1 || e.overlapped) {
+                boolean again = supersedeReplaced(e);
+                if (again) {
+                    meet(e, -1);
+                }
+                return again;
+            }
+            if (!changedSinceImaged(e)) {
                 return false;
             }
             e.superseded();
@@ -1349,13 +1359,18 @@ public final class Backups implements Closeable {
         e.leftAt = next();
     }
 
-    /** Others may have put another file where the session has one open: it is imaged before the session changes it, too. Holds e. */
-    private void supersedeReplaced(Entry e) throws IOException {
+    /**
+     * Others may have put another file where the session has one open: it is imaged before the session changes it, too. Answers whether they
+     * have. Holds e.
+     */
+    private boolean supersedeReplaced(Entry e) throws IOException {
         FileState there = FileState.look(files, e.name);
-        if (there.kind == FileState.FILE && !e.wasAt(there) && !children.isOpen(e.name) && known.isReplaced(e, there)) {
-            e.superseded();
-            take(e, Entry.TOUCHED);
+        if (there.kind != FileState.FILE || e.wasAt(there) || children.isOpen(e.name) || !known.isReplaced(e, there)) {
+            return false;
         }
+        e.superseded();
+        take(e, Entry.TOUCHED);
+        return true;
     }
 
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
