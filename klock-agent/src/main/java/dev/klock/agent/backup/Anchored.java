@@ -334,15 +334,8 @@ final class Anchored implements HostFiles, AutoCloseable {
             return new Held(files, name);
         }
         Held held = held(name);
-        boolean same = false;
-        try {
-            same = held.look().sameInode(expected);
-        } finally {
-            if (!same) {
-                held.close();
-            }
-        }
-        if (!same) {
+        if (!looked(held).sameInode(expected)) {
+            held.close();
             throw new Decisions.Obstructed("changed by someone else while it was put back");
         }
         return held;
@@ -359,19 +352,22 @@ final class Anchored implements HostFiles, AutoCloseable {
             return new Held(files, name);
         }
         Held held = held(name);
-        boolean same = false;
-        try {
-            FileState made = held.look();
-            same = made.kind == kind && (made.nlink == 1 || kind == FileState.DIRECTORY);
-        } finally {
-            if (!same) {
-                held.close();
-            }
-        }
-        if (!same) {
+        FileState made = looked(held);
+        if (made.kind != kind || made.nlink != 1 && kind != FileState.DIRECTORY) {
+            held.close();
             throw new IOException("taken away by someone else while it was put back");
         }
         return held;
+    }
+
+    /** What it is like; closed if that cannot be told. */
+    private static FileState looked(Held held) throws IOException {
+        try {
+            return held.look();
+        } catch (IOException | RuntimeException failed) {
+            held.close();
+            throw failed;
+        }
     }
 
     private Held held(byte[] name) throws IOException {

@@ -1300,9 +1300,7 @@ public final class Backups implements Closeable {
                 return;
             }
             see(e);
-            if (e.left == null && e.users == 0 && known.isGoneWithDirectory(e)) {
-                left(e, FileState.absent(), next());
-            }
+            leaveIfGone(e);
             FileState was = e.left;
             if (was != null) {
                 long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
@@ -1359,6 +1357,13 @@ public final class Backups implements Closeable {
         e.leftAt = next();
     }
 
+    /** What went with a directory above was left as nothing at its name, where others may have come since. Holds e. */
+    private void leaveIfGone(Entry e) {
+        if (e.left == null && e.users == 0 && known.isGoneWithDirectory(e)) {
+            left(e, FileState.absent(), next());
+        }
+    }
+
     /**
      * Others may have put another file where the session has one open: it is imaged before the session changes it, too. Answers whether they
      * have. Holds e.
@@ -1375,9 +1380,8 @@ public final class Backups implements Closeable {
 
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
     private void again(Entry e) throws IOException {
-        if (e.left == null && e.users == 0 && known.isGoneWithDirectory(e)) {
-            left(e, FileState.absent(), next());
-        } else if (e.users > 0) {
+        leaveIfGone(e);
+        if (e.users > 0) {
             supersedeReplaced(e);
         }
         long at = next();
@@ -1774,7 +1778,6 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** The session has left e so. Holds e. */
     /** The order of touches and of what was left, among all paths. */
     long next() {
         return order.incrementAndGet();
@@ -1789,6 +1792,7 @@ public final class Backups implements Closeable {
         scopes.add(path);
     }
 
+    /** The session has left e so. Holds e. */
     void left(Entry e, FileState now, long at) {
         e.fresh = false;
         if (now.kind != FileState.ABSENT) {
