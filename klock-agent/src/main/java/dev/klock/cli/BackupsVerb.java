@@ -26,7 +26,7 @@ final class BackupsVerb extends Verb {
     private String action;
 
     @Option(names = "--older-than", paramLabel = "DAYS", defaultValue = "30", description = "Remove sessions begun this many days ago or earlier; 30 if not given.")
-    private double days;
+    private String olderThan;
 
     @Option(names = "--max-bytes", paramLabel = "BYTES", description = "Then remove the oldest until all take no more than this; K, M and G may follow the number.")
     private String maxBytes;
@@ -47,9 +47,7 @@ final class BackupsVerb extends Verb {
         if (!action.equals("prune")) {
             throw new UsageException("backups: " + action + " is not something to do with them; use prune");
         }
-        if (!(days >= 0 && days <= MAX_DAYS)) {
-            throw new UsageException("--older-than is " + days + "; it must be a number of days from 0 to " + (int) MAX_DAYS);
-        }
+        double days = days(olderThan);
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
         long before = System.currentTimeMillis() - (long) (days * DAY_MS);
@@ -74,6 +72,18 @@ final class BackupsVerb extends Verb {
         }
         terminal.line(removed.size() + " sessions' images removed, " + bytes + " bytes");
         return ExitCode.OK;
+    }
+
+    private static double days(String text) throws UsageException {
+        try {
+            double days = Double.parseDouble(text);
+            if (days >= 0 && days <= MAX_DAYS) {
+                return days;
+            }
+        } catch (NumberFormatException e) {
+            // said below, as of one that is too large
+        }
+        throw new UsageException("--older-than is " + text + "; it must be a number of days from 0 to " + (int) MAX_DAYS);
     }
 
     private static long bytes(String text) throws UsageException {

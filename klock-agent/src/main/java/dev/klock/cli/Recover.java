@@ -3,14 +3,20 @@ package dev.klock.cli;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.backup.Recovery;
 import dev.klock.agent.backup.RollbackReport;
+import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.Mode;
+import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -45,8 +51,9 @@ final class Recover extends Verb {
         } finally {
             progress.end();
         }
+        List<String> gone = session == null ? withoutImages(at, files) : List.of();
         if (json) {
-            printJson(generator -> write(generator, results));
+            printJson(generator -> write(generator, results, gone));
         } else {
             for (Recovery.Result result : results) {
                 terminal.line(result.line());
@@ -71,7 +78,11 @@ final class Recover extends Verb {
                     }
                 }
             }
-            if (results.isEmpty()) {
+            for (String id : gone) {
+                terminal.line("session " + id + " crashed, and there are no images of it in " + at.resolve("backups")
+                        + ": they were pruned after its rollback, or removed; what it changed is in log/" + id + ".jsonl, and there is nothing to put it back from");
+            }
+            if (results.isEmpty() && gone.isEmpty()) {
                 terminal.line("no session crashed");
             }
         }
@@ -83,7 +94,23 @@ final class Recover extends Verb {
         return ExitCode.OK;
     }
 
-    private static void write(JsonGenerator json, List<Recovery.Result> results) throws IOException {
+    /** The strict sessions that have a log without an end, and no images: the log is all there is of them. */
+    private static List<String> withoutImages(Path home, HostFiles files) throws IOException {
+        Set<String> stored = new HashSet<>();
+        for (Store.Session s : Store.sessions(home, files)) {
+            stored.add(s.id());
+        }
+        List<String> gone = new ArrayList<>();
+        for (SessionRecord record : SessionRecord.all(home)) {
+            String id = SessionClaim.fileName(record.id);
+            if (record.isCrashed() && Mode.STRICT.word().equals(record.mode) && !stored.contains(id)) {
+                gone.add(record.id);
+            }
+        }
+        return gone;
+    }
+
+    private static void write(JsonGenerator json, List<Recovery.Result> results, List<String> gone) throws IOException {
         json.writeStartArray();
         for (Recovery.Result result : results) {
             json.writeStartObject();
@@ -91,9 +118,17 @@ final class Recover extends Verb {
             json.writeBooleanField("complete", result.complete());
             json.writeStringField("failure", result.failure());
             json.writeBooleanField("rolled_back", result.report() != null);
+            json.writeBooleanField("images", true);
             if (result.report() != null) {
                 Reports.write(json, result.report());
             }
+            json.writeEndObject();
+        }
+        for (String id : gone) {
+            json.writeStartObject();
+            json.writeStringField("session_id", id);
+            json.writeBooleanField("rolled_back", false);
+            json.writeBooleanField("images", false);
             json.writeEndObject();
         }
         json.writeEndArray();

@@ -12,10 +12,13 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
@@ -58,6 +61,18 @@ final class SessionRecord {
 
     boolean isWithoutLog() {
         return withoutLog;
+    }
+
+    /** Of every session that {@code home} has the log of, in no order. */
+    static List<SessionRecord> all(Path home) throws IOException {
+        List<SessionRecord> sessions = new ArrayList<>();
+        File[] logs = home.resolve("log").toFile().listFiles((dir, name) -> name.endsWith(".jsonl"));
+        if (logs != null) {
+            for (File log : logs) {
+                sessions.add(read(log));
+            }
+        }
+        return sessions;
     }
 
     /** Reads the log whose first file is {@code first}, with the files that followed it. */
@@ -189,6 +204,11 @@ final class SessionRecord {
             return "unknown";
         }
         return isRunning() ? "running" : "crashed";
+    }
+
+    /** Whether it has a log without a summary, and its process runs no more. */
+    boolean isCrashed() {
+        return end == null && !withoutLog && !isRunning();
     }
 
     /** A process of that number that began before the log did is the session's; a later one got the number anew. */

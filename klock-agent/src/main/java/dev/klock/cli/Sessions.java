@@ -8,7 +8,6 @@ import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
-import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.Files;
@@ -48,13 +47,7 @@ final class Sessions extends Verb {
         for (Store.Session session : Stored.sessions(home, Host.files(instrumentation, environment))) {
             images.put(session.id(), session);
         }
-        List<SessionRecord> sessions = new ArrayList<>();
-        File[] logs = home.resolve("log").toFile().listFiles((dir, name) -> name.endsWith(".jsonl"));
-        if (logs != null) {
-            for (File log : logs) {
-                sessions.add(SessionRecord.read(log));
-            }
-        }
+        List<SessionRecord> sessions = SessionRecord.all(home);
         for (Store.Session stored : images.values()) {
             boolean told = sessions.stream().anyMatch(session -> SessionClaim.fileName(session.id).equals(stored.id()));
             if (!told && (stored.startedMs() != 0 || stored.damage() != null)) {

@@ -272,7 +272,7 @@ class MainTest {
         for (String days : new String[] {"-1", "-0.5", "NaN", "Infinity", "1e400", "x"}) {
             assertBadUsage(run("backups", "prune", "--older-than", days));
         }
-        assertThat(err).contains("--older-than");
+        assertThat(err).contains("--older-than is x; it must be a number of days from 0 to 36500");
     }
 
     @Test

@@ -169,6 +169,24 @@ class StoredTest {
     }
 
     @Test
+    @Tag("C45")
+    void crashedSession_whoseImagesAreAllRemoved_isNamedByRecover() throws Exception {
+        two();
+        PastSession.wipe(home.resolve("backups"));
+        Files.createDirectories(home.resolve("log"));
+        String head = "\"started\":\"2026-01-02T03:04:05Z\",\"pid\":" + Integer.MAX_VALUE + "}\n";
+        Files.writeString(home.resolve("log/s3.jsonl"), "{\"session_id\":\"s3\",\"mode\":\"strict\"," + head);
+        Files.writeString(home.resolve("log/s4.jsonl"), "{\"session_id\":\"s4\",\"mode\":\"permissive\"," + head);
+        Files.writeString(home.resolve("log/s5.jsonl"), "{\"session_id\":\"s5\",\"mode\":\"strict\"," + head + "{\"summary\":{\"end\":\"completed\"}}\n");
+
+        assertThat(run("recover")).as(out + err).isZero();
+        assertThat(out).isEqualTo("session s3 crashed, and there are no images of it in " + home + "/backups: they were pruned after its rollback, or removed;"
+                + " what it changed is in log/s3.jsonl, and there is nothing to put it back from\n");
+        assertThat(run("recover", "--json")).isZero();
+        assertThat(out).contains("\"session_id\" : \"s3\"", "\"images\" : false").doesNotContain("s4", "s5");
+    }
+
+    @Test
     void home_leftByAnOlderKlockThatMadeOnlyImagesAgain_isOneAllTheSame() throws Exception {
         homeRemovedWhileItRan();
         Files.delete(home.resolve("version"));

@@ -1461,7 +1461,7 @@ public final class Backups implements Closeable {
                 if (isMuch && isUnchanged(e, role, now, later)) {
                     return;
                 }
-                if (now.size > SMALL || !small(e, role, now, later, isMuch)) {
+                if (now.size > SMALL || !small(e, role, now, seen, isMuch)) {
                     content(e, role, now.withAttributes(files.attributes(e.name.bytes)));
                 }
                 return;
@@ -1544,23 +1544,23 @@ public final class Backups implements Closeable {
     }
 
     /** By one descriptor: half of the system calls. False if none can be had; then another way tells why. */
-    private boolean small(Entry e, int role, FileState seen, boolean later, boolean isMuch) throws IOException {
+    private boolean small(Entry e, int role, FileState was, Seen seen, boolean isMuch) throws IOException {
         int fd = files.open(e.name.bytes);
         if (fd < 0) {
             return false;
         }
         try {
-            requireSame(seen, files.status(fd));
-            FileState now = seen.withAttributes(files.attributes(fd));
+            requireSame(was, files.status(fd));
+            FileState now = was.withAttributes(files.attributes(fd));
             int size = (int) now.size;
-            byte[] data = new byte[size + Sha256.LENGTH];
+            byte[] data = seen == null ? new byte[size + Sha256.LENGTH] : seen.room(size + Sha256.LENGTH);
             // one byte more than there should be tells a file that grew
             int got = files.read(fd, data, size + 1);
             if (got != size) {
                 throw new Pack.Unstable(got < size ? "it became shorter" : "it became longer");
             }
-            requireSame(seen, files.status(fd));
-            keep(e, role, now, data, size, later, isMuch);
+            requireSame(was, files.status(fd));
+            keep(e, role, now, data, size, seen != null, isMuch);
             return true;
         } finally {
             files.close(fd);
@@ -1572,11 +1572,21 @@ public final class Backups implements Closeable {
         /** Whether it is so much that it is worth to look at what earlier sessions have. */
         final boolean many;
         FileState state;
+        /** What was read last, and what comes behind it. */
+        private byte[] room = new byte[1 << 14];
         private Name directory;
         private boolean moved;
 
         Seen(boolean many) {
             this.many = many;
+        }
+
+        /** For one file after the other, so that not each of thousands takes memory that was never used. */
+        byte[] room(int size) {
+            if (room.length < size) {
+                room = new byte[size];
+            }
+            return room;
         }
 
         /** {@link Identities#isBelowMoved}, asked once for all of a directory. */
@@ -1667,7 +1677,7 @@ public final class Backups implements Closeable {
             return;
         }
         System.arraycopy(sha, 0, data, size, sha.length);
-        long at = pack().append(IMAGE, imageHead(e.name, role, now, -1), data, data.length, later);
+        long at = pack().append(IMAGE, imageHead(e.name, role, now, -1), data, size + sha.length, later);
         contents.putIfAbsent(key, at);
         publish(e, role, now.withSha(sha), at);
     }

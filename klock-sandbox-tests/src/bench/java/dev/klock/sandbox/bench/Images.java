@@ -49,8 +49,8 @@ final class Images {
                     "export RESTIC_PASSWORD=x; restic -q -r kept restore latest --target . && sync -f t", "kept"));
 
     void run() throws Exception {
-        say.accept("\n### Keeping a tree and bringing it back, medians of %d, JDK %d\n\n"
-                + "| tree | by | keep ms | bring back ms | kept, KiB on disk |\n|---|---|---|---|---|\n", new Object[] {ROUNDS, jdk.feature()});
+        say.accept("\n### Keeping a tree and bringing it back, medians of %d, JDK %d\n", new Object[] {ROUNDS, jdk.feature()});
+        header(shell("stat -f -c %T . > kind") < 0 ? "?" : Files.readString(work.resolve("kind")).trim());
         trees("20 000 files, 177 MB", 20_000, 8_850);
         trees("200 files of 4 KiB", 200, 4096);
         trees("one file of 4 KiB", 1, 4096);
@@ -58,36 +58,64 @@ final class Images {
         again();
         say.accept("\nFirst change of a file of 4 KiB (read and written, 200 files), median: %d µs; without klock %d µs\n",
                 new Object[] {touch(true), touch(false)});
+        for (String type : List.of("btrfs", "xfs")) {
+            onLoopDevice(type);
+        }
     }
 
+    private void header(String fileSystem) {
+        say.accept("\n| %s: tree | by | keep ms | bring back ms | kept, KiB on disk |\n|---|---|---|---|---|\n", new Object[] {fileSystem});
+    }
+
+    /** The trees of which it matters that blocks can be shared, where such a file system can be made and mounted. */
+    private void onLoopDevice(String type) throws Exception {
+        String disk = type + "-disk";
+        if (shell("truncate -s 8G " + type + " && mkfs." + type + " -q " + type + " && mkdir " + disk + " && mount -o loop " + type + ' ' + disk) < 0) {
+            say.accept("\n%s cannot be made or mounted here: %s\n", new Object[] {type, Files.readString(work.resolve("errors")).trim()});
+            return;
+        }
+        try {
+            Images there = new Images(work.resolve(disk), say);
+            there.header(type + " on a loop device");
+            there.trees("20 000 files, 177 MB", 20_000, 8_850);
+            there.trees("one file of 1 GiB", 1, 1L << 30);
+        } finally {
+            must("umount " + disk + " && rm " + type);
+        }
+    }
+
+    /** One round after the other, in each of them every way: a disk is not as fast at the end of an hour's work as at its beginning. */
     private void trees(String name, int files, long size) throws Exception {
+        List<Way> here = new ArrayList<>();
         for (Way way : OTHERS) {
             if (shell("command -v " + way.needs() + " > /dev/null") < 0) {
                 say.accept("| %s | %s | not installed | | |\n", new Object[] {name, way.name()});
-                continue;
+            } else {
+                here.add(way);
             }
-            double[] keep = new double[ROUNDS];
-            double[] back = new double[ROUNDS];
-            long bytes = 0;
-            for (int i = 0; i < ROUNDS; i++) {
-                plant(files, size);
-                keep[i] = must(way.keep());
-                bytes = kibibytes(way.kept());
-                must(CHANGE);
-                back[i] = must(way.back());
-            }
-            row(name, way.name(), keep, back, bytes);
         }
-        double[] keep = new double[ROUNDS];
-        double[] back = new double[ROUNDS];
-        long bytes = 0;
+        double[][] keep = new double[here.size() + 1][ROUNDS];
+        double[][] back = new double[here.size() + 1][ROUNDS];
+        long[] bytes = new long[here.size() + 1];
+        int klock = here.size();
         for (int i = 0; i < ROUNDS; i++) {
+            for (int w = 0; w < klock; w++) {
+                Way way = here.get(w);
+                plant(files, size);
+                keep[w][i] = must(way.keep());
+                bytes[w] = kibibytes(way.kept());
+                must(CHANGE);
+                back[w][i] = must(way.back());
+            }
             plant(files, size);
-            keep[i] = Double.parseDouble(under("start", "sh", "-c", CHANGE));
-            bytes = kibibytes(".klock");
-            back[i] = must(jdk.java() + " -jar " + KlockJar.path() + " undo > undone");
+            keep[klock][i] = Double.parseDouble(under("start", "sh", "-c", CHANGE));
+            bytes[klock] = kibibytes(".klock");
+            back[klock][i] = must(jdk.java() + " -jar " + KlockJar.path() + " undo > undone");
         }
-        row(name, "klock", keep, back, bytes);
+        for (int w = 0; w < klock; w++) {
+            row(name, here.get(w).name(), keep[w], back[w], bytes[w]);
+        }
+        row(name, "klock", keep[klock], back[klock], bytes[klock]);
     }
 
     /** A second session of the same tree, in which nothing has changed for longer than a mapped page may wait to be written back. */

@@ -113,12 +113,12 @@ class KillLoopTest {
         if (!forEver) {
             arguments.addAll(List.of(Integer.toString(30 + random.nextInt(120)), place.resolve("astray").toString()));
         }
-        return Child.on(jdk).in(place).main(Churn.class, arguments.toArray(new String[0])).klock("").manifest(manifest("churning"));
+        return child(jdk).main(Churn.class, arguments.toArray(new String[0])).klock("").manifest(manifest("churning"));
     }
 
     /** A session that ends well and has imaged the whole tree, so that the next one refers to its images. */
     private void earlier(Jdk jdk) {
-        Outcome ended = Child.on(jdk).in(place).main(Script.class, "move w/tree w/tree2", "move w/tree2 w/tree").klock("").manifest(manifest("earlier")).run();
+        Outcome ended = child(jdk).main(Script.class, "move w/tree w/tree2", "move w/tree2 w/tree").klock("").manifest(manifest("earlier")).run();
         assertThat(ended.exit()).as(ended.toString()).isZero();
         assertThat(place.resolve(".klock/backups/.known")).exists();
     }
@@ -135,6 +135,11 @@ class KillLoopTest {
                   - DELETES FILE:%1$s/w/**
                   - RENAMES FILE:%1$s/w/**
                 """.formatted(place, session);
+    }
+
+    /** An hour's loop on a busy machine must not end for one child that has to wait. */
+    private Child child(Jdk jdk) {
+        return Child.on(jdk).in(place).patience(Duration.ofMinutes(5));
     }
 
     /** Runs the child until the aim is met, or it ends. */
@@ -227,7 +232,7 @@ class KillLoopTest {
         for (int i = 1 + random.nextInt(3); i > 0 && Files.exists(place.resolve(".klock/version")); i--) {
             Files.deleteIfExists(lock);
             Aim next = aimed ? pick(RECOVERING, seed * 7 + i) : RECOVERING[0];
-            last = shot(Child.on(jdk).in(place).verb("recover"), next, lock, random);
+            last = shot(child(jdk).verb("recover"), next, lock, random);
             if (last.exit() != Child.KILLED) {
                 break;
             }
@@ -235,7 +240,7 @@ class KillLoopTest {
             hit(1, what + ", recovery, " + next);
         }
         if (Files.exists(place.resolve(".klock/version"))) {
-            last = Child.on(jdk).in(place).verb("recover").run();
+            last = child(jdk).verb("recover").run();
             assertThat(last.exit()).as("%s: %s %s", what, killed, last).isZero();
         }
         assertThat(show()).as("%s: %s %s", what, killed, last).isEqualTo(before);
