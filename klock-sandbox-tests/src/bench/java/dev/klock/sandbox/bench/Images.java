@@ -50,7 +50,7 @@ final class Images {
 
     void run() throws Exception {
         say.accept("\n### Keeping a tree and bringing it back, medians of %d, JDK %d\n", new Object[] {ROUNDS, jdk.feature()});
-        header(shell("stat -f -c %T . > kind") < 0 ? "?" : Files.readString(work.resolve("kind")).trim());
+        header(shell("df --output=fstype . | tail -1 > kind") < 0 ? "?" : Files.readString(work.resolve("kind")).trim());
         trees("20 000 files, 177 MB", 20_000, 8_850);
         trees("200 files of 4 KiB", 200, 4096);
         trees("one file of 4 KiB", 1, 4096);
