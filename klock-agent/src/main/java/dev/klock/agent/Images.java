@@ -86,6 +86,16 @@ final class Images implements PreImages {
     }
 
     @Override
+    public void failed(byte[] path) {
+        backups.leftAsMet(path);
+    }
+
+    @Override
+    public void kept(byte[] path) {
+        backups.leftInPlace(path);
+    }
+
+    @Override
     public void left(byte[] path, int fd) {
         backups.left(path, fd);
     }

@@ -95,7 +95,7 @@ final class Undo extends Verb {
         if (report.damage() != null || report.count(RollbackReport.Outcome.FAILED) > 0) {
             return ExitCode.FAILED;
         }
-        return !force && report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0 ? ExitCode.REFUSED : ExitCode.OK;
+        return report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0 ? ExitCode.REFUSED : ExitCode.OK;
     }
 
     private static String word(RollbackReport.Entry entry) {

@@ -15,6 +15,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -166,6 +168,58 @@ class StoredTest {
         assertThat(run("undo")).as(out).isEqualTo(2);
         assertThat(err).contains("there are no images of any session in " + home);
         assertThat(SessionClaim.claim(Home.open(home.toFile()), "s").id()).isEqualTo("s-2");
+    }
+
+    @Test
+    @Tag("C45")
+    void sessionThatWasCompleted_whoseJournalLostItsEnd_keepsItsChanges() throws Exception {
+        two();
+        byte[] whole = Files.readAllBytes(pack("s2"));
+        byte[] flipped = whole.clone();
+        flipped[whole.length - 1] ^= 1;
+        for (byte[] damaged : List.of(Arrays.copyOf(whole, whole.length - 1), flipped)) {
+            Files.write(pack("s2"), damaged);
+            assertThat(run("recover")).as(out + err).isZero();
+            assertThat(out).isEqualTo("no session crashed\n");
+            assertThat(b).hasContent("two\n");
+            assertThat(run("sessions")).isZero();
+            assertThat(out).contains("the end of its journal is gone");
+        }
+        Files.writeString(home.resolve("log/s2.jsonl"), "{\"session_id\":\"s2\",\"requested\":\"a \\\",\\\"summary\\\":{\\\"end\\\":\\\"completed\\\"\"}\n");
+        assertThat(run("recover")).as("what says so is a name").isEqualTo(1);
+        assertThat(b).hasContent("one\n");
+    }
+
+    @Test
+    void journals_thatSomebodyExchanged_arePutBackByNobody() throws Exception {
+        two();
+        Path aside = home.resolve("aside");
+        Files.move(pack("s1"), aside);
+        Files.move(pack("s2"), pack("s1"));
+        Files.move(aside, pack("s2"));
+        for (String id : List.of("s1", "s2")) {
+            assertThat(run("undo", "--session", id)).as(out + err).isEqualTo(1);
+            assertThat(out + err).contains("is that of session s" + (id.equals("s1") ? 2 : 1));
+        }
+        assertThat(run("recover")).as(out + err).isZero();
+        assertThat(run("sessions")).isZero();
+        assertThat(out).contains("it cannot be read");
+        assertThat(a).hasContent("two\n");
+        assertThat(b).hasContent("two\n");
+    }
+
+    @Test
+    void undo_whatOthersPutIntoADirectoryOfTheSession_staysAndIsSaid_forcedOrNot_andForetold() throws Exception {
+        Path made = a.resolveSibling("made");
+        PastSession.done(home, "s", work -> work.mkdir(made));
+        Path theirs = Files.writeString(made.resolve("theirs"), "theirs");
+        for (String[] more : new String[][] {{"--dry-run"}, {"--force", "--dry-run"}, {}, {"--force"}}) {
+            List<String> command = new ArrayList<>(List.of("undo"));
+            command.addAll(List.of(more));
+            assertThat(run(command.toArray(new String[0]))).as(command + "\n" + out + err).isEqualTo(4);
+            assertThat(out).as(command.toString()).contains("kept  " + made + " (the session's directory holds what the session did not make)");
+            assertThat(theirs).hasContent("theirs");
+        }
     }
 
     @Test

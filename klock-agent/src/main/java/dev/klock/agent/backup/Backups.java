@@ -128,6 +128,10 @@ public final class Backups implements Closeable {
      */
     private static final long BUSY_NS = 1_000_000L;
     /** What so many files, or bytes, held that were read is noted for later sessions; for fewer the file is not written again. */
+    /** What an operation can have done to what a name leads to. */
+    private static final int ANYTHING = 0;
+    private static final int IN_ITS_PLACE = 1;
+    private static final int NOTHING = 2;
     private static final int WORTH_FILES = 64;
     private static final long WORTH_BYTES = 1L << 20;
     /** A power of two. */
@@ -670,8 +674,26 @@ public final class Backups implements Closeable {
         left(path, -1);
     }
 
+    /**
+     * {@link #left(byte[])} of an operation that failed, and had no effect: what differs from what was there when it began is somebody else's. It
+     * took long enough for that where it had all of a directory imaged.
+     */
+    public void leftAsMet(byte[] path) {
+        left(path, -1, NOTHING);
+    }
+
+    /** {@link #left(byte[])} of an operation that has changed the file that was there, and put none in its place: another one is somebody else's. */
+    public void leftInPlace(byte[] path) {
+        left(path, -1, IN_ITS_PLACE);
+    }
+
     /** {@link #left(byte[])} for a descriptor that is about to be closed; -1 for none. */
     public void left(byte[] path, int fd) {
+        left(path, fd, ANYTHING);
+    }
+
+    /** @param effect what the operation can have done to what the name leads to */
+    private void left(byte[] path, int fd, int effect) {
         Entry e = recent(path);
         e = e == null ? known.get(new Name(path)) : e;
         if (e == null || e.role != Entry.TOUCHED || ending) {
@@ -686,6 +708,8 @@ public final class Backups implements Closeable {
             } else {
                 if (e.othersNow) {
                     e.othersNow = false;
+                } else if (effect != ANYTHING && leaveAsMet(e, effect, false)) {
+                    e.leftNs = System.nanoTime();
                 } else if (fd < 0 || !leaveUnseen(e)) {
                     note(e, fd);
                 }
@@ -699,8 +723,34 @@ public final class Backups implements Closeable {
             }
         }
         if (tree) {
-            noteBelow(e.name, child);
+            noteBelow(e.name, child, effect == NOTHING);
         }
+    }
+
+    /**
+     * Leaves e as it was known before somebody else changed it, if anybody has. Only where what the session itself does to it is over. Holds e.
+     */
+    private boolean leaveAsMet(Entry e, int effect, boolean later) {
+        FileState before = e.lastKnown();
+        if (e.overlapped || e.isMapped() || children.isOpen(e.name)) {
+            return false;
+        }
+        try {
+            FileState now = look(e.name);
+            if (effect == IN_ITS_PLACE && (before.kind != FileState.FILE || now.sameInode(before))) {
+                return false;
+            }
+            left(e, before, next());
+            if (known.foreign(e, now)) {
+                e.leftCount++;
+                writeLeft(e, later);
+                return true;
+            }
+        } catch (IOException unknown) {
+            // as what is found next
+        }
+        e.left = null;
+        return false;
     }
 
     /**
@@ -872,7 +922,7 @@ public final class Backups implements Closeable {
      *
      * @param child a child could put there what it liked
      */
-    private void noteBelow(Name root, boolean child) {
+    private void noteBelow(Name root, boolean child, boolean failed) {
         Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : known.all()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
@@ -884,7 +934,9 @@ public final class Backups implements Closeable {
                             // whatever is there by now
                             e.leftAt = next();
                         }
-                        noteIf(e, blocked, true);
+                        if (!failed || child || blocked || !leaveAsMet(e, NOTHING, true)) {
+                            noteIf(e, blocked, true);
+                        }
                     }
                 }
             }
@@ -2263,6 +2315,10 @@ public final class Backups implements Closeable {
         damageOnDisk = damage != null;
         if (damage == null) {
             damage = missing(file, safe);
+        }
+        if (safe < 0 && state == State.OPEN && Store.endedWell(homeDirectory(), sessionId)) {
+            // it is not marked as running either: what is gone of its journal said the same, and its changes were accepted
+            state = State.DONE;
         }
         if (damage == null) {
             damage = missingElsewhere();

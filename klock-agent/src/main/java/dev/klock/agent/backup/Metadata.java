@@ -30,8 +30,12 @@ final class Metadata {
                 object.chmod(mode);
             }
         }
+        times(p, object, image);
+    }
+
+    void times(Plan p, Held object, FileState image) throws IOException {
         try {
-            times(object, image);
+            object.times(image.atime, image.mtime);
         } catch (FileSystemException notPermitted) {
             failIfPassing(notPermitted);
             // who may write a file but does not own it cannot give it other times than now
@@ -70,16 +74,6 @@ final class Metadata {
         }
         p.note("owner " + image.uid + ":" + image.gid + " is not permitted to us");
         return false;
-    }
-
-    void times(Held object, FileState image) throws IOException {
-        try {
-            object.times(image.atime, image.mtime);
-        } catch (IOException | UnsupportedOperationException e) {
-            if (image.kind != FileState.LINK) {
-                throw e;
-            }
-        }
     }
 
     /** Extended attributes, ACLs and capabilities; after the owner, whose change drops capabilities, and before the mode, which may shut us out. */

@@ -29,6 +29,7 @@ final class Replay implements Pack.Reader {
                 }
                 backups.startedMs = in.getLong();
                 backups.restoredAfterCrash = in.get() != 0;
+                requireOwn(in);
                 break;
             case Backups.HOME:
                 backups.recordedHome = path(in);
@@ -164,5 +165,15 @@ final class Replay implements Pack.Reader {
         byte[] path = new byte[in.getInt()];
         in.get(path);
         return path;
+    }
+
+    /** Somebody may have put another session's journal, or its whole directory, where this one's was. */
+    private void requireOwn(ByteBuffer in) throws IOException {
+        byte[] id = new byte[in.remaining()];
+        in.get(id);
+        String of = new String(id, StandardCharsets.UTF_8);
+        if (!Store.fileName(of).equals(backups.directory.getFileName().toString())) {
+            throw new IOException("the journal in " + backups.directory + " is that of session " + of + ": somebody has put it there");
+        }
     }
 }

@@ -57,6 +57,8 @@ final class Rollback {
     private static final int BATCH_FILES = 128;
     private static final long BATCH_BYTES = 64L << 20;
     private static final int HELPERS = 15;
+    private static final String HOLDS = "the session's directory holds what the session did not make";
+    private static final byte[] DEFAULT_ACL = "system.posix_acl_default".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BACKUPS = "backups".getBytes(StandardCharsets.US_ASCII);
 
     private final Backups backups;
@@ -164,6 +166,9 @@ final class Rollback {
             write(p, true);
         }
         settle();
+        for (Plan p : plans) {
+            undoElsewhere(p);
+        }
         if (backups.begun) {
             // before the times of the directories that they are in
             removeLeftovers();
@@ -185,10 +190,30 @@ final class Rollback {
             if (p.e.role == Entry.TOUCHED) {
                 Outcome outcome = p.outcome != null ? p.outcome : p.action == Plan.REMOVE ? Outcome.REMOVED : p.action == Plan.NOTHING ? Outcome.UNCHANGED
                         : Outcome.RESTORED;
-                list.add(new RollbackReport.Entry(p.e.name.bytes, outcome, p.detail, p.aside));
+                boolean stays = outcome == Outcome.REMOVED && p.now != null && p.now.kind == FileState.DIRECTORY && willHold(p.e.name);
+                list.add(new RollbackReport.Entry(p.e.name.bytes, stays ? Outcome.KEPT_THEIRS : outcome, stays ? HOLDS : p.detail, p.aside));
             }
         }
         return new RollbackReport(list, 0, false, backups.damage);
+    }
+
+    /** Whether something would be left in a directory of the session's. */
+    private boolean willHold(Name directory) {
+        try {
+            for (Name child : files.list(directory)) {
+                Plan p = byName.get(child);
+                FileState now = FileState.look(files, child);
+                boolean goes = p == null ? known.knownElsewhere(child, now) != null
+                        : p.e.role == Entry.TOUCHED ? p.outcome == null && p.action == Plan.REMOVE : p.e.image.kind == FileState.ABSENT;
+                if (now.kind != FileState.ABSENT && (!goes || now.kind == FileState.DIRECTORY && willHold(child))) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (IOException | UncheckedIOException unreadable) {
+            // what is to be done will say so
+            return false;
+        }
     }
 
     /** Makes the decisions durable: a path half put back must not look like somebody else's work to the next run. */
@@ -301,7 +326,7 @@ final class Rollback {
                 throw new IOException("it holds " + only.getKey() + ", of which the image cannot be read: " + Plan.reason(only.getValue()), only.getValue());
             }
         }
-        aside.keepTheirs(p, "the session's directory holds what the session did not make");
+        aside.keepTheirs(p, HOLDS);
     }
 
     private void removeImplied(Plan p) {
@@ -443,7 +468,7 @@ final class Rollback {
         if (made != null && made.kind == FileState.DIRECTORY) {
             files.chmod(name.bytes, FileState.look(files, name), made.mode | 0700);
         }
-        aside.keepTheirs(p, "the session's directory holds what the session did not make");
+        aside.keepTheirs(p, HOLDS);
     }
 
     /** Whether what was imaged here can come back: nothing but a directory, or nothing at all, was above it. */
@@ -830,10 +855,7 @@ final class Rollback {
             aside.keepTheirs(p, "it is back as a file of its own; its other name " + other + " has changed since, and whether by the session is not known");
             return;
         }
-        int back = 0;
-        for (Plan q : plans) {
-            back += q.e.image.sameInode(image) && (q.outcome == Outcome.RESTORED || q.outcome == Outcome.UNCHANGED) ? 1 : 0;
-        }
+        int back = others(image);
         int unknown = image.nlink - back;
         if (unknown > 0 && known.wasChangedInPlace(image)) {
             aside.keepTheirs(p, "it is back, but was one of " + image.nlink + " names of a file: " + (unknown == 1 ? "one that is not known still holds"
@@ -843,6 +865,42 @@ final class Rollback {
         } else if (back < image.nlink) {
             p.note("it was one of " + image.nlink + " names of a file; only " + back + " of them are known, and are another file now");
         }
+    }
+
+    /** The name by which the session changed a file of several is somebody else's now: what it wrote is undone in another one, or it is said. */
+    private void undoElsewhere(Plan p) {
+        FileState image = p.e.image;
+        if (p.outcome != Outcome.KEPT_THEIRS || image.kind != FileState.FILE || image.nlink < 2 || groups.containsKey(image.ino)
+                || !known.wasChangedInPlace(image)) {
+            return;
+        }
+        Path kept = p.aside;
+        try {
+            if (FileState.look(files, p.e.name).sameInode(image)) {
+                return;
+            }
+            Name other = otherName(p);
+            if (other != null) {
+                p.note("what the session did to it is undone in its other name " + other);
+            } else if (others(image) < image.nlink - 1) {
+                p.note("it was one of " + image.nlink + " names of a file: one that is not known may still hold what the session wrote");
+            }
+        } catch (IOException | RuntimeException failed) {
+            p.note("what the session did to it could not be undone in its other name: " + Plan.reason(failed));
+        }
+        if (p.aside != kept) {
+            p.note("what was there is in " + p.aside);
+            p.aside = kept;
+        }
+    }
+
+    /** How many names of the file are as they were. */
+    private int others(FileState image) {
+        int back = 0;
+        for (Plan q : plans) {
+            back += q.e.image.sameInode(image) && (q.outcome == Outcome.RESTORED || q.outcome == Outcome.UNCHANGED) ? 1 : 0;
+        }
+        return back;
     }
 
     /**
@@ -951,9 +1009,23 @@ final class Rollback {
         }
         try {
             putSpecial(p, temporary, path);
+            if (givesAcl(p.e.name.parent())) {
+                p.note("its directory has given it an access ACL, which cannot be taken from it");
+            }
         } finally {
             Files.deleteIfExists(temporary);
         }
+    }
+
+    /** Whether the directory has a default ACL. Attributes are reached by descriptors, and what is special is never opened. */
+    private boolean givesAcl(Name directory) throws IOException {
+        byte[][] attributes = files.attributes(directory.bytes);
+        for (int i = 0; attributes != null && i < attributes.length; i += 2) {
+            if (Arrays.equals(attributes[i], DEFAULT_ACL)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Gives the link or special file just made beside its place all that its image has, and its name. */
@@ -1004,13 +1076,11 @@ final class Rollback {
                     changed.add(p.e.name);
                 }
                 if (p.times && now.mtime != image.mtime) {
-                    metadata.times(there, image);
+                    metadata.times(p, there, image);
                 }
             }
         } catch (IOException failed) {
-            if (p.action == Plan.MAKE || p.action == Plan.METADATA) {
-                p.fail(failed);
-            }
+            p.fail(failed);
         }
     }
 

@@ -2,7 +2,9 @@ package dev.klock.agent.backup;
 
 import dev.klock.agent.backup.Backups.State;
 import dev.klock.bridge.HostFiles;
+import java.io.BufferedReader;
 import java.io.Closeable;
+import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
@@ -10,8 +12,8 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -362,6 +364,23 @@ public final class Store {
         } catch (NoSuchFileException ended) {
             return -1;
         }
+    }
+
+    /** Whether the session's log has its last record, and that says that it was completed. Reads all of the log. */
+    static boolean endedWell(Path home, String sessionId) throws IOException {
+        String name = fileName(sessionId) + ".jsonl";
+        File[] logs = home.resolve("log").toFile().listFiles((dir, other) -> other.equals(name) || other.startsWith(name + "."));
+        for (int i = 0; logs != null && i < logs.length; i++) {
+            try (BufferedReader lines = Files.newBufferedReader(logs[i].toPath(), StandardCharsets.ISO_8859_1)) {
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    // not in anything that a program has a say in: there a quotation mark has a backslash before it
+                    if (line.contains(",\"summary\":{\"end\":\"completed\"")) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
     }
 
     /** Bytes of all files in a session's directory that are not {@code counted} yet, which they are then. */

@@ -26,6 +26,8 @@ final class Frame {
     boolean heldA;
     /** {@link PreImages#left} is owed for {@link #b}. */
     boolean heldB;
+    /** The operation has failed, and is one system call, which had no effect then. */
+    boolean failed;
     /** Removes {@link #a} to put another in its place. */
     boolean replaces;
     /** {@link #a} is a directory with all that lies in it. */
@@ -74,6 +76,7 @@ final class Frame {
         removesA = false;
         heldA = false;
         heldB = false;
+        failed = false;
         replaces = false;
         tree = false;
         leads = false;

@@ -1092,15 +1092,25 @@ final class Judge {
         }
     }
 
+    private void over(Frame frame, Target target) {
+        if (frame.failed) {
+            images.failed(target.bytes());
+        } else if (target == frame.a && Op.of(frame.op).keepsFirst()) {
+            images.kept(target.bytes());
+        } else {
+            images.left(target.bytes());
+        }
+    }
+
     /** {@code frame}, and whatever was left above it, is over, with or without effect. */
     void close(Work work, Frame frame) {
         Frame top;
         while ((top = work.pop()) != null) {
             if (top.heldA) {
-                images.left(top.a.bytes());
+                over(top, top.a);
             }
             if (top.heldB) {
-                images.left(top.b.bytes());
+                over(top, top.b);
             }
             if (top.links) {
                 // after the effect, so that nobody keeps an answer from before it

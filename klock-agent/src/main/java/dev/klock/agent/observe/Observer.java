@@ -911,6 +911,8 @@ public final class Observer implements Hooks {
         try {
             if (result != -1) {
                 judge.done(f, result);
+            } else {
+                f.failed = Op.of(f.op).isOneCall();
             }
         } catch (RuntimeException e) {
             failed(op, e);

@@ -124,6 +124,16 @@ public enum Op {
         return mutates;
     }
 
+    /** Whether it is one system call that changes files, and so changes nothing when it fails. */
+    boolean isOneCall() {
+        return mutates && this != START_PROCESS && this != COPY && this != MOVE && this != VM_COMMAND;
+    }
+
+    /** Whether the file that the first name leads to stays under that name. */
+    boolean keepsFirst() {
+        return this == LINK || this == CHANGE_ATTRIBUTES || this == CHANGE_ATTRIBUTES_NO_FOLLOW;
+    }
+
     /** The int that woven code passes. */
     public int code() {
         return ordinal();

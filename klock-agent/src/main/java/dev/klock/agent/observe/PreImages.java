@@ -56,6 +56,16 @@ public interface PreImages {
     /** A change of {@code path} is over: what is there now is what the session left. Must not throw. */
     void left(byte[] path);
 
+    /** The same when the operation failed and had no effect: what is there now and was not there before is somebody else's. */
+    default void failed(byte[] path) {
+        left(path);
+    }
+
+    /** The same when the operation has changed the file that was there, or its names, and not put another one there: another is somebody else's. */
+    default void kept(byte[] path) {
+        left(path);
+    }
+
     /** The same when the change is over because descriptor {@code fd}, opened on {@code path}, is about to be closed. */
     default void left(byte[] path, int fd) {
         left(path);

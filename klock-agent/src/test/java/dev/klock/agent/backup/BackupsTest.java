@@ -2423,4 +2423,64 @@ class BackupsTest {
             assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
         }
     }
+
+    /** What others put there while all of the directory was imaged is no work of the session's, which did nothing. */
+    @Test
+    @Tag("C32")
+    @Tag("FIELD-H07")
+    void filesThatOthersPutThere_whileARenameOfTheDirectoryFailed_surviveWhatTheSessionDoesNext() throws IOException {
+        Path d = Files.createDirectories(out.resolve("d"));
+        Path deleted = file("d/deleted", "mine");
+        Path written = file("d/written", "mine");
+        Path alone = file("d/alone", "mine");
+        backups.imageTree(Work.name(d));
+        for (Path p : List.of(deleted, written, alone)) {
+            Files.move(Files.writeString(out.resolve("theirs"), "theirs, of " + p.getFileName()), p, StandardCopyOption.REPLACE_EXISTING);
+        }
+        backups.leftAsMet(Work.name(d));
+        work.delete(deleted);
+        work.write(written, "session");
+
+        RollbackReport report = backups.rollback();
+        assertThat(report.complete()).as(report.toString()).isTrue();
+        for (Path p : List.of(deleted, written, alone)) {
+            assertThat(p).hasContent("theirs, of " + p.getFileName());
+        }
+    }
+
+    /** As while a link to it was made: the image before takes a while. */
+    @Test
+    @Tag("C32")
+    void fileThatOthersPutThere_whileTheSessionChangedTheOneBefore_survivesWhatTheSessionDoesNext() throws IOException {
+        Path f = file("f", "mine");
+        Path mode = file("mode", "mine");
+        backups.image(Work.name(f));
+        Files.createLink(out.resolve("link"), f);
+        Files.move(Files.writeString(out.resolve("theirs"), "theirs"), f, StandardCopyOption.REPLACE_EXISTING);
+        backups.leftInPlace(Work.name(f));
+        work.delete(f);
+        backups.image(Work.name(mode));
+        Files.setPosixFilePermissions(mode, PosixFilePermissions.fromString("rwx------"));
+        backups.leftInPlace(Work.name(mode));
+
+        assertThat(backups.rollback().count(RollbackReport.Outcome.FAILED)).isZero();
+        assertThat(f).hasContent("theirs");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(mode))).isNotEqualTo("rwx------");
+    }
+
+    @Test
+    @Tag("C32")
+    void fileThatOthersPutThere_whileAnOperationOnItFailed_survivesWhatTheSessionDoesNext() throws IOException {
+        Path again = file("again", "mine");
+        work.write(again, "session's first");
+        for (Path p : List.of(file("f", "mine"), again)) {
+            backups.image(Work.name(p));
+            Files.move(Files.writeString(out.resolve("theirs"), "theirs"), p, StandardCopyOption.REPLACE_EXISTING);
+            backups.leftAsMet(Work.name(p));
+            work.write(p, "session");
+        }
+        assertThat(backups.rollback().count(RollbackReport.Outcome.FAILED)).isZero();
+        assertThat(out.resolve("f")).hasContent("theirs");
+        assertThat(again).hasContent("theirs");
+    }
 }

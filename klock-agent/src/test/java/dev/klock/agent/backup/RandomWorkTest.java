@@ -7,6 +7,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -59,7 +60,8 @@ class RandomWorkTest {
             plant(root, random, 20);
             Map<String, String> before = TreeListing.of(root);
             List<String> done = new ArrayList<>();
-            Path left = Files.createDirectories(home.resolve("backups").resolve("killed")).resolve("pack");
+            Path left = dir.resolve("left");
+            Path pack;
             try (Backups worked = Backups.open(home, "s", Work.FILES)) {
                 worked.preflight(List.of(), List.of(Work.name(root)));
                 Work work = new Work(worked);
@@ -71,18 +73,20 @@ class RandomWorkTest {
                     }
                 }
                 // what a kill would leave of it
-                Files.copy(worked.directory().resolve("pack"), left);
+                pack = worked.directory().resolve("pack");
+                Files.copy(pack, left);
             }
+            Files.move(left, pack, StandardCopyOption.REPLACE_EXISTING);
             for (int i = 0; i < times; i++) {
                 Mortal files = new Mortal();
-                try (Backups b = Backups.open(home, "killed", files)) {
+                try (Backups b = Backups.open(home, "s", files)) {
                     files.stepsLeft = random.nextInt(40 * (steps + 20));
                     b.rollback();
                 } catch (Mortal.Death expected) {
                     done.add("ended after " + files.lived);
                 }
             }
-            try (Backups b = Backups.open(home, "killed", Work.FILES)) {
+            try (Backups b = Backups.open(home, "s", Work.FILES)) {
                 RollbackReport report = b.rollback();
                 assertThat(report.complete()).as("%s%n%s", done, report).isTrue();
                 assertThat(TreeListing.of(root)).as("seed %s: %s%n%s", seed, done, report).isEqualTo(before);

@@ -42,10 +42,40 @@ public final class Work {
             return;
         }
         backups.image(name(p));
+        boolean done = false;
         try {
             effect.run();
+            done = true;
         } finally {
+            over(p, done);
+        }
+    }
+
+    /** What changes the file that is there, or gives it one more name. */
+    private void inPlace(Path p, Effect effect) throws IOException {
+        if (backups == null) {
+            effect.run();
+            return;
+        }
+        backups.image(name(p));
+        boolean done = false;
+        try {
+            effect.run();
+            done = true;
+        } finally {
+            if (done) {
+                backups.leftInPlace(name(p));
+            } else {
+                backups.leftAsMet(name(p));
+            }
+        }
+    }
+
+    private void over(Path p, boolean done) {
+        if (done) {
             backups.left(name(p));
+        } else {
+            backups.leftAsMet(name(p));
         }
     }
 
@@ -102,10 +132,12 @@ public final class Work {
     public void rename(Path from, Path to) throws IOException {
         if (backups != null && Files.isDirectory(from, LinkOption.NOFOLLOW_LINKS)) {
             backups.imageTree(name(from));
+            boolean done = false;
             try {
                 on(to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));
+                done = true;
             } finally {
-                backups.left(name(from));
+                over(from, done);
             }
         } else {
             on(from, to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));
@@ -113,7 +145,7 @@ public final class Work {
     }
 
     void link(Path existing, Path fresh) throws IOException {
-        on(existing, fresh, () -> Files.createLink(fresh, existing));
+        inPlace(existing, () -> on(fresh, () -> Files.createLink(fresh, existing)));
     }
 
     void symlink(Path link, String text) throws IOException {
@@ -121,7 +153,7 @@ public final class Work {
     }
 
     void chmod(Path p, String mode) throws IOException {
-        on(p, () -> Files.setPosixFilePermissions(p, PosixFilePermissions.fromString(mode)));
+        inPlace(p, () -> Files.setPosixFilePermissions(p, PosixFilePermissions.fromString(mode)));
     }
 
     /** Opens a file to append to and leaves it open: closing is never seen. */
@@ -131,7 +163,7 @@ public final class Work {
     }
 
     void touch(Path p, long seconds) throws IOException {
-        on(p, () -> Files.setLastModifiedTime(p, FileTime.from(java.time.Instant.ofEpochSecond(seconds))));
+        inPlace(p, () -> Files.setLastModifiedTime(p, FileTime.from(java.time.Instant.ofEpochSecond(seconds))));
     }
 
     static byte[] bytes(String s) {

@@ -237,14 +237,52 @@ class FaultSweepTest {
         }
     }
 
+    /** Times are put back last, of files, links and directories. */
+    @Test
+    @Tag("K6-5")
+    void recovery_whicheverTimeCannotBePutBack_saysSoAndTheNextOneIsComplete() throws IOException {
+        assumeThat(Trace.isPossible()).as("strace is missing or may not trace here: system calls cannot be made to fail").isTrue();
+        long seed = System.nanoTime();
+        List<String> call = List.of("utimensat");
+        for (Jdk jdk : new LinkedHashSet<>(List.of(Jdks.oldest(), Jdks.newest()))) {
+            Workspace counted = workspace("counted" + jdk.feature());
+            killed(counted, jdk);
+            Map<String, Integer> calls = counted(counted, Child.on(jdk).in(counted.root()).verb("recover"), 0, call, List.of());
+            List<Fault> faults = unreadable(calls, seed);
+            for (Fault fault : faults) {
+                Workspace workspace = workspace(jdk.feature() + fault.call() + fault.when());
+                Tree before = killed(workspace, jdk);
+                Path root = workspace.root();
+                Outcome failed = Child.on(jdk).in(root).verb("recover").through(fault.strace(pack(root), root.resolve("trace"))).run();
+                Tree between = workspace.tree();
+                Outcome recovered = Child.on(jdk).in(root).verb("recover").run();
+
+                String what = "JDK " + jdk + ", " + fault + ", seed " + seed + "\n" + failed + "\n" + recovered;
+                assertThat(recovered.exit()).as(what).isZero();
+                assertThat(workspace.tree().timed()).as(what).isEqualTo(before.timed());
+                assertThat(failed.exit()).as(what).isEqualTo(between.timed().equals(before.timed()) ? 0 : 1);
+            }
+            System.out.println("fault sweep of recover on " + jdk + ": " + faults.size() + " faults of " + calls + ", seed " + seed);
+        }
+    }
+
     /** What a session leaves that is killed when it has done all it was told to. */
     private Workspace killed(String name, Jdk jdk) throws IOException {
         Workspace workspace = workspace(name);
+        killed(workspace, jdk);
+        return workspace;
+    }
+
+    /** The same, answering the tree from before it. */
+    private static Tree killed(Workspace workspace, Jdk jdk) throws IOException {
+        Path link = Files.createSymbolicLink(workspace.root().resolve("w/out/link"), Path.of("nowhere"));
+        Tree before = workspace.tree();
         List<String> steps = new ArrayList<>(List.of(STEPS));
-        steps.set(steps.size() - 1, "write w/out/ready now");
+        steps.set(steps.size() - 1, "delete w/out/" + link.getFileName());
+        steps.add("write w/out/ready now");
         steps.add("sleep 60000");
         workspace.watched(jdk, "", steps.toArray(new String[0])).killedWhen(workspace.root().resolve("w/out/ready"), Duration.ZERO);
-        return workspace;
+        return before;
     }
 
     private void sweep(Jdk jdk, Fault fault, long seed, boolean afterAnother) throws IOException {

@@ -86,6 +86,13 @@ public record Tree(Map<String, Entry> entries) {
         return text.toString();
     }
 
+    /** The same with the times of modification. */
+    public String timed() {
+        StringBuilder text = new StringBuilder();
+        entries.forEach((name, entry) -> text.append(name).append("  ").append(entry.visible()).append("  ").append(entry.modified()).append('\n'));
+        return text.toString();
+    }
+
     /** The same with inodes, link counts and times of change: equal only if nothing was touched at all. */
     public String whole() {
         StringBuilder text = new StringBuilder();
