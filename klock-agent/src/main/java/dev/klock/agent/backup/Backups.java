@@ -127,11 +127,11 @@ public final class Backups implements Closeable {
      * rest its times tell whether others have changed it since, and what a rollback displaces there is kept.
      */
     private static final long BUSY_NS = 1_000_000L;
-    /** What so many files, or bytes, held that were read is noted for later sessions; for fewer the file is not written again. */
     /** What an operation can have done to what a name leads to. */
     private static final int ANYTHING = 0;
     private static final int IN_ITS_PLACE = 1;
     private static final int NOTHING = 2;
+    /** What so many files, or bytes, held that were read is noted for later sessions; for fewer the file is not written again. */
     private static final int WORTH_FILES = 64;
     private static final long WORTH_BYTES = 1L << 20;
     /** A power of two. */
