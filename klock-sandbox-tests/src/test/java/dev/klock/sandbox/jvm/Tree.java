@@ -17,6 +17,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * What lies below a directory, for comparing before and after. {@code .klock} directories are left out.
@@ -86,10 +87,10 @@ public record Tree(Map<String, Entry> entries) {
         return text.toString();
     }
 
-    /** The same with the times of modification. */
+    /** The same with the times of modification, in microseconds: what all JDKs can give a link. */
     public String timed() {
         StringBuilder text = new StringBuilder();
-        entries.forEach((name, entry) -> text.append(name).append("  ").append(entry.visible()).append("  ").append(entry.modified()).append('\n'));
+        entries.forEach((name, entry) -> text.append(name).append("  ").append(entry.visible()).append("  ").append(entry.modified().to(TimeUnit.MICROSECONDS)).append('\n'));
         return text.toString();
     }
 
