@@ -23,6 +23,7 @@ import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
 import dev.klock.resource.Resource;
+import dev.klock.shared.SharedKernel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -150,6 +151,24 @@ class LibraryPageTest {
         // end
         assertThat(kernel.holders("default", Resource.parse("FILE:/w/src/**"))).as("closed, so given back").isEmpty();
         assertThat(kernel.state(SessionKey.of("editor", "run-1"))).isEqualTo(LifeCycle.COMPLETED);
+    }
+
+    @Test
+    @Tag("K7-8")
+    void shared_sessionsOfTwoKernels_meet() throws Exception {
+        Path home = dir.resolve(".klock");
+        // page: shared
+        EmbeddedKernel shared = SharedKernel.open(home.toFile(), KernelOptions.standard(), "my-program 1.0", null, null);
+        EmbeddedSession mine = shared.open(SessionKey.of("editor", "run-7"), shared.nowMs(), null, null);
+        Acquisition got = mine.acquire(List.of(Triple.of(Predicate.MUTATES, Resource.parse("FILE:/w/src/**"))), 30_000, 0, false);
+        // end
+        assertThat(got.isGranted()).isTrue();
+        try (EmbeddedKernel other = SharedKernel.open(home.toFile(), KernelOptions.standard(), "my-program 1.0", null, null)) {
+            EmbeddedSession theirs = other.open(SessionKey.of("editor", "run-8"), mine.priorityMs() + 1, null, null);
+            assertThat(theirs.acquire(List.of(Triple.of(Predicate.MUTATES, Resource.parse("FILE:/w/src/a"))), 0, 0, false).verdict()).isEqualTo(Verdict.DIE);
+        } finally {
+            shared.close();
+        }
     }
 
     @Test

@@ -8,12 +8,14 @@ import dev.klock.kernel.HotSpot;
 import dev.klock.kernel.Kernel;
 import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Lease;
+import dev.klock.kernel.LeaseState;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Outcome;
 import dev.klock.kernel.Overview;
 import dev.klock.kernel.Refusal;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.SessionView;
+import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
 import dev.klock.resource.Resource;
 import java.util.ArrayDeque;
@@ -57,18 +59,39 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    /** So often the others are looked at while a session here waits for them: at first, and when nothing has come for long. */
+    private static final long POLL_MIN_NANOS = 100_000;
+    private static final long POLL_MAX_NANOS = 5_000_000;
+    /** So often it is looked whether they are still there. */
+    private static final long LOOK_NANOS = 50_000_000;
+    private static final long TEND_NANOS = 5_000_000_000L;
+    /** And so often while none waits. */
+    private static final long POLL_IDLE_NANOS = 1_000_000_000;
+
     final ReentrantLock lock = new ReentrantLock();
     final Condition work = lock.newCondition();
     /** As the kernel has them, with a hash seed. */
     final KernelOptions options;
 
-    private final Kernel kernel;
+    private Kernel kernel;
     private final EventSink sink;
+    /** Null for a kernel of this JVM alone. */
+    private final CommandOrder order;
+    /** Null where nothing is ever left to undo. */
+    private final Undertaker undertaker;
+    /** Held by the thread that looks after sessions whose processes have ended; before the kernel's lock. */
+    private final ReentrantLock undertaking = new ReentrantLock();
+    /** The one whose work is being undone, which is kept from running out. */
+    private SessionKey tended;
+    private long nextTendNanos;
+    /** When to look again whether those who are waited for are still there. */
+    private long nextLookNanos;
+    private final Follower follower = new Follower();
     /** Nanoseconds; {@code null} for the JVM's. */
     private final LongSupplier clock;
 
-    private final long startNanos;
-    private final long startMs;
+    private long startNanos;
+    private long startMs;
     private final HashMap<SessionKey, EmbeddedSession> sessions = new HashMap<>();
     private final ArrayDeque<Notice> notices = new ArrayDeque<>();
     /** Those whose leases the command that is being carried out has changed. */
@@ -77,6 +100,14 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** When the daemon thread means to wake, if it sleeps. */
     long keeperWakesNanos;
     private boolean closed;
+    /** Why it was closed by itself; {@code null} if it was not. */
+    private KernelLostException failure;
+    /** When nothing more was to be had from the others, on this JVM's clock: what came later was not there yet. */
+    private long caughtUpNanos;
+    /** When the command that is being put was given, on this JVM's clock. */
+    private long putNanos;
+    /** How long to wait until others are looked at again, nanoseconds. */
+    private long pollNanos = POLL_MIN_NANOS;
     /** Whether a command is being carried out. */
     private boolean applies;
 
@@ -92,11 +123,36 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** For tests that say themselves what time it is. */
     EmbeddedKernel(KernelOptions options, long startMs, EventSink sink, LongSupplier clock) {
         this.clock = clock;
+        this.order = null;
+        this.undertaker = null;
         this.startMs = startMs;
         this.startNanos = nanos();
-        this.options = options.hashSeed() == KernelOptions.NO_HASH_SEED ? options.withHashSeed(randomSeed()) : options;
+        this.options = seeded(options);
         this.kernel = new Kernel(this.options, startMs);
         this.sink = sink;
+    }
+
+    /**
+     * A kernel that has its state in common with those of other processes: each command of any of them is carried out by all, in one order.
+     * What the others have done so far is known when this returns; closing closes {@code order}. When that fails, the kernel is closed.
+     *
+     * @param options their kernel id and first fencing token do not count: {@code order} says how all begin
+     * @param undertaker {@code null} where sessions leave nothing to undo when their process ends
+     * @param sink is told what happens in all of them; may be {@code null}
+     * @throws KernelLostException as for {@link CommandOrder#begin}
+     */
+    public EmbeddedKernel(KernelOptions options, CommandOrder order, Undertaker undertaker, EventSink sink) throws KernelLostException {
+        this.clock = null;
+        this.order = order;
+        this.undertaker = undertaker;
+        this.options = seeded(options);
+        this.sink = sink;
+        follower.beginAnew();
+        order.begin(follower);
+    }
+
+    private static KernelOptions seeded(KernelOptions options) {
+        return options.hashSeed() == KernelOptions.NO_HASH_SEED ? options.withHashSeed(randomSeed()) : options;
     }
 
     private static int randomSeed() {
@@ -161,9 +217,11 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Takes the lock. */
     void enter() {
         take();
+        follow();
         if (closed) {
+            KernelLostException why = failure;
             lock.unlock();
-            throw closed();
+            throw why == null ? closed() : new IllegalStateException("the kernel is closed: " + why.getMessage(), why);
         }
     }
 
@@ -327,17 +385,36 @@ public final class EmbeddedKernel implements AutoCloseable {
     public void close() {
         take();
         try {
-            closed = true;
-            for (EmbeddedSession s : sessions.values()) {
-                s.invalidate();
-                if (s.waiter != null) {
-                    finish(s, null);
-                }
-            }
-            work.signalAll();
+            end();
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Under the lock. */
+    private void end() {
+        if (order != null && !closed) {
+            order.close();
+        }
+        closed = true;
+        for (EmbeddedSession s : sessions.values()) {
+            s.invalidate();
+            if (s.waiter != null) {
+                finish(s, null);
+            }
+        }
+        work.signalAll();
+    }
+
+    /** Under the lock: it is not known any more what others hold, so nobody here may act under a lease. */
+    private void fail(KernelLostException why) {
+        failure = why;
+        for (EmbeddedSession s : sessions.values()) {
+            if (s.listener != null) {
+                notices.add(new Notice(null, s, null, null));
+            }
+        }
+        end();
     }
 
     void close(EmbeddedSession s) {
@@ -377,10 +454,191 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Under the lock: carries out a command, and passes on what came of it. */
     Outcome apply(Command command) {
         long now = nanos();
+        Outcome out = order == null ? carryOut(command, nowMs(now), now) : put(command, now);
+        if (!notices.isEmpty() || dueNanos(now) - keeperWakesNanos < 0) {
+            work.signal();
+        }
+        return out;
+    }
+
+    /** Under the lock: has a command carried out by all kernels of the order; one that changes nothing only by this one. */
+    private Outcome put(Command command, long now) {
+        try {
+            if (!(command instanceof Command.DryRun)) {
+                putNanos = now;
+                Outcome out = order.put(command, nowMs(now), follower);
+                caughtUpNanos = now;
+                return out;
+            }
+            if (kernel.nextDueMs() <= nowMs(now)) {
+                order.put(new Command.Expire(), nowMs(now), follower);
+            }
+            return carryOut(command, kernel.nowMs(), now);
+        } catch (KernelLostException e) {
+            fail(e);
+            throw new IllegalStateException("the kernel is closed: " + e.getMessage(), e);
+        }
+    }
+
+    /** Before {@code triples} are asked for: ends the sessions in their way whose processes have ended (K3-1). Not under the lock. */
+    void makeWay(SessionKey asks, List<Triple> triples) {
+        if (order == null) {
+            return;
+        }
+        List<SessionKey> gone;
+        enter();
+        try {
+            gone = gone(apply(new Command.DryRun(asks, triples)).conflicts());
+        } finally {
+            lock.unlock();
+        }
+        for (int i = 0; i < gone.size(); i++) {
+            bury(gone.get(i));
+        }
+    }
+
+    /** Under the lock: those in the way whose processes have ended, and are not about to come back (K3-6). */
+    private List<SessionKey> gone(List<Conflict> conflicts) {
+        List<SessionKey> gone = new ArrayList<>();
+        SessionKey last = null;
+        for (int i = 0; i < conflicts.size(); i++) {
+            SessionKey holder = conflicts.get(i).holder();
+            if (holder.equals(last) || gone.contains(holder)) {
+                continue;
+            }
+            last = holder;
+            SessionView view = kernel.session(holder);
+            if (view != null && !view.restarting() && order.isGone(holder)) {
+                gone.add(holder);
+            }
+        }
+        return gone;
+    }
+
+    /** Ends a session whose process has ended, and frees what it held once its work is undone (C45). Not under the lock. */
+    private void bury(SessionKey gone) {
+        undertaking.lock();
+        try {
+            if (mustBeUndone(gone) && (undertaker == null || undertaker.rollBack(gone))) {
+                perform(new Command.RolledBack(gone));
+            }
+        } finally {
+            lock.lock();
+            tended = null;
+            lock.unlock();
+            undertaking.unlock();
+        }
+    }
+
+    private boolean mustBeUndone(SessionKey gone) {
+        enter();
+        try {
+            LifeCycle state = kernel.state(gone);
+            if (state == null) {
+                return false;
+            }
+            if (!state.isTerminal()) {
+                apply(new Command.Abort(gone, "its process has ended"));
+            }
+            List<Lease> left = kernel.leasesOf(gone);
+            for (int i = 0; i < left.size(); i++) {
+                if (left.get(i).state() == LeaseState.ROLLING_BACK) {
+                    tended = gone;
+                    nextTendNanos = nanos();
+                    work.signal();
+                    return true;
+                }
+            }
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Under the lock: whether those who are waited for are still there. */
+    private void lookAfterBlockers(long now) {
+        if (order == null || now - nextLookNanos < 0) {
+            return;
+        }
+        nextLookNanos = now + LOOK_NANOS;
+        for (EmbeddedSession s : sessions.values()) {
+            if (s.waiter != null) {
+                List<SessionKey> gone = gone(kernel.blockers(s.key));
+                for (int i = 0; i < gone.size(); i++) {
+                    SessionKey one = gone.get(i);
+                    later(() -> bury(one));
+                }
+            }
+        }
+    }
+
+    /** Under the lock: carries out what others have done; whether that was anything. */
+    private boolean follow() {
+        if (order == null || closed) {
+            return false;
+        }
+        long now = nanos();
+        try {
+            boolean any = order.follow(follower);
+            caughtUpNanos = now;
+            return any;
+        } catch (KernelLostException e) {
+            fail(e);
+            return true;
+        }
+    }
+
+    /** Carries the commands of all kernels of an order out in this one. Under the lock. */
+    private final class Follower implements CommandOrder.Replica {
+        @Override
+        public Outcome carryOut(Command command, long timeMs, boolean own) {
+            // what others did, and so what they granted, was not done yet when all was known last; nor is it older than it says
+            long since = own ? putNanos : caughtUpNanos;
+            long said = startNanos + (Math.max(timeMs, kernel.nowMs()) - startMs) * 1_000_000;
+            return EmbeddedKernel.this.carryOut(command, timeMs, said - since < 0 ? said : since);
+        }
+
+        @Override
+        public boolean isIdle(long timeMs) {
+            EmbeddedKernel.this.carryOut(new Command.Expire(), timeMs, caughtUpNanos);
+            return kernel.liveSessionCount() == 0 && kernel.leaseCount() == 0 && kernel.waiterCount() == 0;
+        }
+
+        @Override
+        public void beginAnew() {
+            for (EmbeddedSession s : sessions.values()) {
+                s.ended = kernel.state(s.key);
+                s.isOver = true;
+            }
+            sessions.clear();
+            CommandOrder.Beginning beginning = order.beginning();
+            startMs = beginning.startMs();
+            startNanos = beginning.startNanos();
+            kernel = new Kernel(options.withKernelId(beginning.kernelId()).withFirstFencingToken(beginning.firstFencingToken()), startMs);
+        }
+
+        @Override
+        public long nextFencingToken() {
+            return kernel.nextFencingToken();
+        }
+
+        @Override
+        public boolean isKnown(SessionKey session) {
+            return kernel.state(session) != null;
+        }
+
+        @Override
+        public long timeMs() {
+            return Math.max(EmbeddedKernel.this.nowMs(), kernel.nowMs());
+        }
+    }
+
+    /** Under the lock. {@code sinceNanos}: what is granted or renewed by it is so from then on, or from later (C46). */
+    private Outcome carryOut(Command command, long timeMs, long sinceNanos) {
         Outcome out;
         applies = true;
         try {
-            out = kernel.apply(command, Math.max(nowMs(now), kernel.nowMs()));
+            out = kernel.apply(command, Math.max(timeMs, kernel.nowMs()));
         } finally {
             applies = false;
         }
@@ -397,13 +655,9 @@ public final class EmbeddedKernel implements AutoCloseable {
         for (int i = 0; i < changed.size(); i++) {
             EmbeddedSession s = changed.get(i);
             s.isChanged = false;
-            // granted or renewed at that time, which is from before the command (C46)
-            s.leasesChanged(kernel.leasesOf(s.key), now, kernel.nowMs());
+            s.leasesChanged(kernel.leasesOf(s.key), sinceNanos, kernel.nowMs());
         }
         changed.clear();
-        if (!notices.isEmpty() || dueNanos(now) - keeperWakesNanos < 0) {
-            work.signal();
-        }
         return out;
     }
 
@@ -502,13 +756,40 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Under the lock: when time next brings something, or in an hour. */
     private long dueNanos(long now) {
-        long due = kernel.nextDueMs();
+        long due = order == null || isAwaited() ? kernel.nextDueMs() : nextEndMs();
         long inAnHour = now + TimeUnit.HOURS.toNanos(1);
         if (due == Long.MAX_VALUE) {
             return inAnHour;
         }
         long nanos = startNanos + (due - startMs) * 1_000_000;
         return nanos - inAnHour < 0 ? nanos : inAnHour;
+    }
+
+    /** Under the lock: whether a session of this kernel's waits. */
+    private boolean isAwaited() {
+        for (EmbeddedSession s : sessions.values()) {
+            if (s.waiter != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Under the lock: when the first lease of a session of this kernel's ends; those of others are others' business. */
+    private long nextEndMs() {
+        long next = Long.MAX_VALUE;
+        for (EmbeddedSession s : sessions.values()) {
+            next = Math.min(next, s.firstEndMs);
+        }
+        return next;
+    }
+
+    /** Under the lock: somebody waits from now on, and those that he waits for may be elsewhere. */
+    void awaits() {
+        if (order != null) {
+            pollNanos = POLL_MIN_NANOS;
+            work.signal();
+        }
     }
 
     /** Under the lock: a session wants its heartbeat earlier than before. */
@@ -637,8 +918,19 @@ public final class EmbeddedKernel implements AutoCloseable {
                     if (left <= 0) {
                         break;
                     }
+                    if (order != null) {
+                        left = Math.min(left, untilPoll());
+                        wake = nanos() + left;
+                    }
                     keeperWakesNanos = wake;
                     work.awaitNanos(left);
+                    if (follow()) {
+                        pollNanos = POLL_MIN_NANOS;
+                    }
+                    if (!closed) {
+                        lookAfterBlockers(nanos());
+                        tend(nanos());
+                    }
                 }
                 if (closed && notices.isEmpty()) {
                     return false;
@@ -664,7 +956,7 @@ public final class EmbeddedKernel implements AutoCloseable {
             beat.clear();
             lock.lock();
             try {
-                if (!closed) {
+                if (!closed && (order == null || dueNanos(nanos()) - nanos() <= 0)) {
                     apply(new Command.Expire());
                 }
                 tell.addAll(notices);
@@ -677,6 +969,24 @@ public final class EmbeddedKernel implements AutoCloseable {
             }
             tell.clear();
             return true;
+        }
+
+        /** Under the lock: what is being undone for somebody who is not there any more must not run out. */
+        private void tend(long now) {
+            if (tended != null && now - nextTendNanos >= 0) {
+                nextTendNanos = now + TEND_NANOS;
+                apply(new Command.Heartbeat(tended, null));
+            }
+        }
+
+        /** Under the lock. */
+        private long untilPoll() {
+            if (!isAwaited()) {
+                return POLL_IDLE_NANOS;
+            }
+            long wait = pollNanos;
+            pollNanos = Math.min(POLL_MAX_NANOS, wait * 2);
+            return wait;
         }
 
         private void renew(EmbeddedSession s) {
@@ -707,6 +1017,10 @@ public final class EmbeddedKernel implements AutoCloseable {
             try {
                 if (n.future != null) {
                     complete(n);
+                    return;
+                }
+                if (n.event == null) {
+                    n.session.listener.kernelLost(failure);
                     return;
                 }
                 if (sink != null) {

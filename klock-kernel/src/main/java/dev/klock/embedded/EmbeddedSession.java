@@ -47,6 +47,9 @@ public final class EmbeddedSession implements AutoCloseable {
     /** When the next heartbeat is due, nanoseconds of the kernel's clock. */
     long nextBeatNanos;
 
+    /** When its first lease ends unless it is renewed, milliseconds of the kernel's clock; {@link Long#MAX_VALUE} without leases. */
+    long firstEndMs = Long.MAX_VALUE;
+
     /** The shortest time to live of its leases, milliseconds; 0 without leases. */
     long shortestTtlMs;
 
@@ -97,6 +100,7 @@ public final class EmbeddedSession implements AutoCloseable {
      */
     public Acquisition acquire(List<Triple> triples, long waitMs, long ttlMs, boolean reserve) throws InterruptedException {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
+        kernel.makeWay(key, triples);
         kernel.enter();
         try {
             Outcome out = kernel.apply(this, submit);
@@ -105,6 +109,7 @@ public final class EmbeddedSession implements AutoCloseable {
             }
             Waiter w = new Waiter(kernel.lock.newCondition(), null);
             waiter = w;
+            kernel.awaits();
             long deadline = kernel.nanos() + TimeUnit.MILLISECONDS.toNanos(Math.min(waitMs, Limits.MAX_WAIT_MS));
             try {
                 while (w == waiter) {
@@ -150,6 +155,11 @@ public final class EmbeddedSession implements AutoCloseable {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
         CompletableFuture<Acquisition> future = new CompletableFuture<>();
         Acquisition now = null;
+        try {
+            kernel.makeWay(key, triples);
+        } catch (IllegalStateException closed) {
+            return CompletableFuture.failedFuture(closed);
+        }
         kernel.take();
         try {
             if (kernel.isClosed()) {
@@ -159,6 +169,7 @@ public final class EmbeddedSession implements AutoCloseable {
             if (out.verdict() == Verdict.WAIT) {
                 Waiter w = new Waiter(null, future);
                 waiter = w;
+                kernel.awaits();
                 future.whenComplete((result, failure) -> {
                     if (failure != null || result != w.result) {
                         abandon(w);
@@ -324,6 +335,7 @@ public final class EmbeddedSession implements AutoCloseable {
             shortest = Math.min(shortest, leases.get(i).ttlMs());
             firstEndMs = Math.min(firstEndMs, leases.get(i).expiresAtMs());
         }
+        this.firstEndMs = none ? Long.MAX_VALUE : firstEndMs;
         if (none) {
             shortestTtlMs = 0;
             holdsNothing = !isOver;

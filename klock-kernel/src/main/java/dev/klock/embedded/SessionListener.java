@@ -13,4 +13,8 @@ public interface SessionListener {
      * What others may have changed while the session was paused, before it goes on (K5-10, K5-11). Blocking acquires return it, too.
      */
     void observationUpdate(List<Change> changes);
+
+    /** What is held is not known any more, by anybody: the session must not act any more. {@code why}: what has become of what the kernels share. */
+    default void kernelLost(KernelLostException why) {
+    }
 }

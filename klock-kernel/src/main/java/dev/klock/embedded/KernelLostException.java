@@ -1,0 +1,10 @@
+package dev.klock.embedded;
+
+/** What several kernels have in common is not known any more, or not all of it: nobody can tell who holds what. */
+public final class KernelLostException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    public KernelLostException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

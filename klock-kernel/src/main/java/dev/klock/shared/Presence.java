@@ -1,0 +1,95 @@
+package dev.klock.shared;
+
+import java.io.Closeable;
+import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Tells which of the processes that share a kernel are still there: each holds a lock on a file of its own, which the system takes from it when
+ * it ends, however it ends. A number of a process that was given anew means nothing to it.
+ *
+ * <p>Such a lock is gone, too, once its process closes any other descriptor of that file, so none of its own process's files is ever opened here.
+ */
+final class Presence implements Closeable {
+    private static final String ENDING = ".alive";
+
+    private final File directory;
+    private final String boot;
+    private final File own;
+    private final RandomAccessFile file;
+
+    private Presence(File directory, String boot, File own, RandomAccessFile file) {
+        this.directory = directory;
+        this.boot = boot;
+        this.own = own;
+        this.file = file;
+    }
+
+    /**
+     * From here on until it is closed, or this process ends, {@code writer} is there.
+     *
+     * @throws IOException the file cannot be made or locked
+     */
+    static Presence of(long writer, File directory, String boot) throws IOException {
+        File own = new File(directory, boot + '.' + Long.toHexString(writer) + '.' + ProcessHandle.current().pid() + ENDING);
+        RandomAccessFile file = new RandomAccessFile(own, "rw");
+        try {
+            if (file.getChannel().tryLock() == null) {
+                throw new IOException(own + " is locked by another process");
+            }
+            return new Presence(directory, boot, own, file);
+        } catch (IOException | RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    /** Whether {@code writer}'s process has ended; its file is removed then. False where that cannot be told. */
+    boolean isGone(long writer) {
+        String prefix = boot + '.' + Long.toHexString(writer) + '.';
+        String[] names = directory.list((dir, name) -> name.startsWith(prefix) && name.endsWith(ENDING));
+        if (names == null) {
+            return false;
+        }
+        for (int i = 0; i < names.length; i++) {
+            String pid = names[i].substring(prefix.length(), names[i].length() - ENDING.length());
+            if (pid.equals(Long.toString(ProcessHandle.current().pid())) || isLocked(new File(directory, names[i]).toPath())) {
+                return false;
+            }
+        }
+        for (int i = 0; i < names.length; i++) {
+            // nobody is given the same number again
+            new File(directory, names[i]).delete();
+        }
+        return true;
+    }
+
+    private static boolean isLocked(Path path) {
+        // a shared lock: two that look at the same moment are not in each other's way
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ); FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
+            return lock == null;
+        } catch (NoSuchFileException gone) {
+            return false;
+        } catch (IOException | OverlappingFileLockException unknown) {
+            return true;
+        }
+    }
+
+    @Override
+    public void close() {
+        // the name first: who looks for it while it is not locked any more would take the process for dead, which it is not quite
+        own.delete();
+        try {
+            file.close();
+        } catch (IOException e) {
+            // closed is what it was to be
+        }
+    }
+}

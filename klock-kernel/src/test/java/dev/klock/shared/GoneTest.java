@@ -1,0 +1,122 @@
+package dev.klock.shared;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.embedded.Acquisition;
+import dev.klock.embedded.EmbeddedKernel;
+import dev.klock.embedded.EmbeddedSession;
+import dev.klock.embedded.Undertaker;
+import dev.klock.kernel.KernelOptions;
+import dev.klock.kernel.LifeCycle;
+import dev.klock.kernel.Predicate;
+import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.Triple;
+import dev.klock.kernel.Verdict;
+import dev.klock.resource.Resource;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a process held that was killed: far from its time to live's end, and after its work was undone. */
+@Timeout(60)
+class GoneTest {
+    private static final SessionKey HOLDER = SessionKey.of("holder", "s");
+    private static final List<Triple> A = List.of(Triple.of(Predicate.MUTATES, Resource.file("/w/a")));
+
+    @TempDir
+    Path home;
+
+    private final List<SessionKey> undone = new CopyOnWriteArrayList<>();
+    private Process holder;
+    private EmbeddedKernel kernel;
+
+    @BeforeEach
+    void holds() throws IOException {
+        holder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin/java").toString(), "-cp", System.getProperty("java.class.path"),
+                Holder.class.getName(), home.toString(), "5", "/w/a").redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        assertThat(new BufferedReader(new InputStreamReader(holder.getInputStream())).readLine()).isEqualTo("GRANTED");
+    }
+
+    @AfterEach
+    void end() {
+        holder.destroyForcibly();
+        kernel.close();
+    }
+
+    private EmbeddedSession session(Undertaker undertaker, long priority) throws IOException {
+        kernel = SharedKernel.open(home.toFile(), KernelOptions.standard(), "1", undertaker, null);
+        return kernel.open(SessionKey.of("asks", "s"), priority, null, null);
+    }
+
+    private boolean undo(SessionKey gone) {
+        assertThat(kernel.leasesOf(gone)).as("still kept from others").hasSize(1);
+        undone.add(gone);
+        return true;
+    }
+
+    private void kill() throws InterruptedException {
+        holder.destroyForcibly().waitFor();
+    }
+
+    @Test
+    @Tag("FIELD-I04")
+    @Tag("FIELD-I05")
+    void leaseOfAProcessThatWasKilled_isFreeAtOnceForAYoungerOne_onceItsWorkIsUndone() throws Exception {
+        EmbeddedSession young = session(this::undo, 9);
+        assertThat(young.acquire(A, 1000, 0, false).verdict()).as("it is there still").isEqualTo(Verdict.DIE);
+        young.rolledBack();
+        kill();
+        assertThat(young.acquire(A, 1000, 0, false).isGranted()).isTrue();
+        assertThat(undone).containsExactly(HOLDER);
+        assertThat(kernel.state(HOLDER)).isEqualTo(LifeCycle.ABORTED);
+    }
+
+    @Test
+    @Tag("FIELD-I05")
+    @Tag("FIELD-I14")
+    void whoWaitsForAProcessThatIsKilled_isGranted_notBeforeItsWorkIsUndone() throws Exception {
+        CountDownLatch undoing = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        EmbeddedSession old = session(gone -> {
+            undoing.countDown();
+            try {
+                goOn.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            return undo(gone);
+        }, 1);
+        CompletableFuture<Acquisition> waits = old.acquireLater(A, 50_000, 0, false);
+        kill();
+        assertThat(undoing.await(50, TimeUnit.SECONDS)).isTrue();
+        Thread.sleep(100);
+        assertThat(waits).isNotDone();
+        goOn.countDown();
+        assertThat(waits.get(50, TimeUnit.SECONDS).isGranted()).isTrue();
+        assertThat(undone).containsExactly(HOLDER);
+    }
+
+    @Test
+    @Tag("C45")
+    void workThatCannotBeUndone_keepsOthersAway() throws Exception {
+        EmbeddedSession old = session(gone -> false, 1);
+        kill();
+        Acquisition refused = old.acquire(A, 200, 0, false);
+        assertThat(refused.verdict()).isEqualTo(Verdict.DIE);
+        assertThat(refused.timedOut()).isTrue();
+        assertThat(kernel.holders(SessionKey.DEFAULT_NAMESPACE, Resource.file("/w/a"))).singleElement()
+                .satisfies(lease -> assertThat(lease.session()).isEqualTo(HOLDER));
+    }
+}
