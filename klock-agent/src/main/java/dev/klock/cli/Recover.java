@@ -76,6 +76,9 @@ final class Recover extends Verb {
                     for (RollbackReport.Entry entry : result.report().displaced()) {
                         terminal.line("  what was there when it crashed: " + entry.name() + " is in " + entry.aside());
                     }
+                    if (result.report().displacedLine() != null) {
+                        terminal.line("  " + result.report().displacedLine());
+                    }
                 }
             }
             for (String id : gone) {

@@ -85,6 +85,9 @@ final class Undo extends Verb {
                 terminal.line(moved + " of these " + (moved == 1 ? "is" : "are") + " not below " + path + ": what the session moved from there comes back with it");
             }
             terminal.line("session " + id + (dry ? " would be undone: " : " undone: ") + report.summary());
+            if (report.displacedLine() != null) {
+                terminal.line(report.displacedLine());
+            }
             if (!dry && report.count(RollbackReport.Outcome.FAILED) > 0) {
                 terminal.line("what failed is tried again by: java -jar klock.jar undo --session " + id);
             }

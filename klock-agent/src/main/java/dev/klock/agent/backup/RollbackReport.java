@@ -66,6 +66,12 @@ public final class RollbackReport {
         return "what was there of " + all + (all == 1 ? " file" : " files") + whose + " is in " + displaced.get(0).aside().getParent();
     }
 
+    /** The directory of what gave way; null if nothing did. */
+    public Path displacedIn() {
+        List<Entry> displaced = displaced();
+        return !displaced.isEmpty() ? displaced.get(0).aside().getParent() : kept > 0 ? keptIn : null;
+    }
+
     /** What gave way to an image and may have been somebody else's after all: a copy of each is kept. */
     public List<Entry> displaced() {
         List<Entry> displaced = new ArrayList<>();
