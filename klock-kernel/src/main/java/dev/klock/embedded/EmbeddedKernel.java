@@ -530,6 +530,15 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    private void buryUnlessClosed(SessionKey gone) {
+        try {
+            bury(gone);
+        } catch (IllegalStateException closed) {
+            // whoever waits is told so
+            return;
+        }
+    }
+
     private boolean mustBeUndone(SessionKey gone) {
         enter();
         try {
@@ -566,7 +575,7 @@ public final class EmbeddedKernel implements AutoCloseable {
                 List<SessionKey> gone = gone(kernel.blockers(s.key));
                 for (int i = 0; i < gone.size(); i++) {
                     SessionKey one = gone.get(i);
-                    later(() -> bury(one));
+                    later(() -> buryUnlessClosed(one));
                 }
             }
         }

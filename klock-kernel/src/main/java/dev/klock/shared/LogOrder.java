@@ -88,6 +88,7 @@ final class LogOrder implements CommandOrder {
             if (log.size() >= SEALED_FROM) {
                 put(SEAL, replica.timeMs(), replica);
             }
+            presence.tidy(registrars.values());
         } catch (IOException e) {
             throw lost(e);
         }

@@ -10,6 +10,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
 
 /**
  * Tells which of the processes that share a kernel are still there: each holds a lock on a file of its own, which the system takes from it when
@@ -22,13 +23,11 @@ final class Presence implements Closeable {
 
     private final File directory;
     private final String boot;
-    private final File own;
     private final RandomAccessFile file;
 
-    private Presence(File directory, String boot, File own, RandomAccessFile file) {
+    private Presence(File directory, String boot, RandomAccessFile file) {
         this.directory = directory;
         this.boot = boot;
-        this.own = own;
         this.file = file;
     }
 
@@ -44,31 +43,52 @@ final class Presence implements Closeable {
             if (file.getChannel().tryLock() == null) {
                 throw new IOException(own + " is locked by another process");
             }
-            return new Presence(directory, boot, own, file);
+            return new Presence(directory, boot, file);
         } catch (IOException | RuntimeException e) {
             file.close();
             throw e;
         }
     }
 
-    /** Whether {@code writer}'s process has ended; its file is removed then. False where that cannot be told. */
+    /** Whether {@code writer}'s process has ended. False where that cannot be told: no file of it is there any more. */
     boolean isGone(long writer) {
         String prefix = boot + '.' + Long.toHexString(writer) + '.';
         String[] names = directory.list((dir, name) -> name.startsWith(prefix) && name.endsWith(ENDING));
-        if (names == null) {
+        if (names == null || names.length == 0) {
             return false;
         }
         for (int i = 0; i < names.length; i++) {
-            String pid = names[i].substring(prefix.length(), names[i].length() - ENDING.length());
-            if (pid.equals(Long.toString(ProcessHandle.current().pid())) || isLocked(new File(directory, names[i]).toPath())) {
+            if (isThere(names[i])) {
                 return false;
             }
         }
-        for (int i = 0; i < names.length; i++) {
-            // nobody is given the same number again
-            new File(directory, names[i]).delete();
-        }
         return true;
+    }
+
+    private boolean isThere(String name) {
+        int pid = name.lastIndexOf('.', name.length() - ENDING.length() - 1) + 1;
+        return name.substring(pid, name.length() - ENDING.length()).equals(Long.toString(ProcessHandle.current().pid()))
+                || isLocked(new File(directory, name).toPath());
+    }
+
+    /** Removes the files of those who have ended, but for {@code asked}: it will be asked for whether they have. */
+    void tidy(Collection<Long> asked) {
+        String[] names = directory.list((dir, name) -> name.endsWith(ENDING));
+        for (int i = 0; names != null && i < names.length; i++) {
+            String[] parts = names[i].split("\\.");
+            boolean isOfThisBoot = parts.length == 4 && parts[0].equals(boot);
+            if (!isOfThisBoot || !isAsked(parts[1], asked) && !isThere(names[i])) {
+                new File(directory, names[i]).delete();
+            }
+        }
+    }
+
+    private static boolean isAsked(String writer, Collection<Long> asked) {
+        try {
+            return asked.contains(Long.parseUnsignedLong(writer, 16));
+        } catch (NumberFormatException e) {
+            return false;
+        }
     }
 
     private static boolean isLocked(Path path) {
@@ -84,8 +104,6 @@ final class Presence implements Closeable {
 
     @Override
     public void close() {
-        // the name first: who looks for it while it is not locked any more would take the process for dead, which it is not quite
-        own.delete();
         try {
             file.close();
         } catch (IOException e) {

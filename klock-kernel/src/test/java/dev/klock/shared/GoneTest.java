@@ -14,8 +14,10 @@ import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
 import dev.klock.resource.Resource;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -106,6 +108,32 @@ class GoneTest {
         goOn.countDown();
         assertThat(waits.get(50, TimeUnit.SECONDS).isGranted()).isTrue();
         assertThat(undone).containsExactly(HOLDER);
+    }
+
+    /** Somebody has removed what tells that it is there. */
+    @Test
+    @Tag("FIELD-I16")
+    void processOfWhichNothingTells_isNotTakenForGone_andOfOneThatIsGoneNothingIsLeftInTheEnd() throws Exception {
+        EmbeddedSession young = session(this::undo, 9);
+        File[] alive = home.resolve("kernel").toFile().listFiles((dir, name) -> name.endsWith("." + holder.pid() + ".alive"));
+        assertThat(alive).hasSize(1);
+        byte[] nothing = Files.readAllBytes(alive[0].toPath());
+        Files.delete(alive[0].toPath());
+        assertThat(young.acquire(A, 100, 0, false).verdict()).isEqualTo(Verdict.DIE);
+        assertThat(undone).isEmpty();
+        young.rolledBack();
+
+        Files.write(alive[0].toPath(), nothing);
+        kill();
+        assertThat(young.acquire(A, 1000, 0, false).isGranted()).isTrue();
+        Path stale = alive[0].toPath().resolveSibling(alive[0].getName().replaceFirst("[.].*", ".abc.999999999.alive"));
+        Path ofAnotherBoot = stale.resolveSibling("another.abc.999999999.alive");
+        Files.createFile(stale);
+        Files.createFile(ofAnotherBoot);
+        SharedKernel.open(home.toFile(), KernelOptions.standard(), "1", null, null).close();
+        assertThat(alive[0]).as("its session is remembered").exists();
+        assertThat(stale).doesNotExist();
+        assertThat(ofAnotherBoot).doesNotExist();
     }
 
     @Test
