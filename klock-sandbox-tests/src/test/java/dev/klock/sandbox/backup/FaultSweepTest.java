@@ -60,8 +60,7 @@ class FaultSweepTest {
      */
     private record Fault(String call, String effect, int when) {
         String[] strace(Path pack, Path trace) {
-            List<String> command = new ArrayList<>(List.of("strace", "-f", "-qq", "-o", trace.toString(), "-e", "trace=" + call, "-e",
-                    "inject=" + call + ":" + effect + ":when=" + when));
+            List<String> command = Trace.strace("-o", trace.toString(), "-e", "trace=" + call, "-e", "inject=" + call + ":" + effect + ":when=" + when);
             if (call.equals("pwrite64") || call.equals("openat")) {
                 command.addAll(List.of("-P", pack.toString()));
             } else if (READING.contains(call)) {
@@ -113,7 +112,7 @@ class FaultSweepTest {
     /** How often one thread of the child, which ends with {@code exit}, makes each of the calls. */
     private static Map<String, Integer> counted(Workspace workspace, Child child, int exit, List<String> calls, List<String> of) throws IOException {
         Path trace = workspace.root().resolve("trace");
-        List<String> command = new ArrayList<>(List.of("strace", "-f", "-qq", "-o", trace.toString(), "-e", "trace=" + String.join(",", calls)));
+        List<String> command = Trace.strace("-o", trace.toString(), "-e", "trace=" + String.join(",", calls));
         command.addAll(of);
         Outcome outcome = child.through(command.toArray(new String[0])).run();
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(exit);

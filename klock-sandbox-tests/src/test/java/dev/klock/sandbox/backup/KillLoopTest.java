@@ -147,8 +147,8 @@ class KillLoopTest {
         if (aim.call() == null) {
             return child.killedWhenOrEnded(begun, Duration.ofMillis(aim.pick(random)));
         }
-        List<String> strace = new ArrayList<>(List.of("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + aim.call(), "-e",
-                "inject=" + aim.call() + ":signal=KILL:when=" + aim.pick(random)));
+        List<String> strace = Trace.strace("-o", "/dev/null", "-e", "trace=" + aim.call(), "-e",
+                "inject=" + aim.call() + ":signal=KILL:when=" + aim.pick(random));
         if (aim.file() != null) {
             Path file = aim.file().equals("pack") ? session().resolve("pack") : session().resolveSibling(".open").resolve("churning");
             strace.addAll(List.of("-P", file.toString()));

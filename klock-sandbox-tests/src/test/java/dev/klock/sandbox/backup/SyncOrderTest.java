@@ -121,7 +121,7 @@ class SyncOrderTest {
     private List<Durability.Call> session(Workspace workspace, Jdk jdk, String name, String... steps) throws IOException {
         Path trace = directory.toRealPath().resolve(name + ".trace");
         Outcome outcome = workspace.watched(jdk, "", steps).manifest(workspace.manifest().replace("straying", name))
-                .through("strace", "-f", "-y", "-qq", "-s", "512", "-e", "trace=" + Durability.CALLS, "-o", trace.toString()).run();
+                .through(Trace.strace("-y", "-s", "512", "-e", "trace=" + Durability.CALLS, "-o", trace.toString()).toArray(new String[0])).run();
         assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(108);
         return Durability.read(workspace.root(), Files.readAllLines(trace));
     }

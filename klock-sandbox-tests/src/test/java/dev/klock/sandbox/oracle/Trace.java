@@ -20,8 +20,6 @@ import java.util.regex.Pattern;
 public final class Trace {
     /** Calls whose descriptor, not a name, tells what is meant. */
     private static final String BY_DESCRIPTOR = "getdents64,fchmod,fchown,ftruncate,utimensat,fgetxattr,fsetxattr,flistxattr,fremovexattr,fstatfs";
-    private static final List<String> COMMAND = List.of("strace", "-f", "-qq", "-y", "-s", "4096", "-e", "signal=none", "-e",
-            "trace=%file,inotify_add_watch,fchdir," + BY_DESCRIPTOR);
     /** {@code 123 call(arguments …}; what is resumed has been read at its beginning. */
     private static final Pattern CALL = Pattern.compile("(\\d+) +([a-z0-9_]+)\\((.*)");
     private static final Pattern DESCRIPTOR = Pattern.compile("\\d+<([^>]*)>.*");
@@ -38,15 +36,33 @@ public final class Trace {
 
     /** To be put before a command; writes into {@code file}. */
     static String[] to(Path file) {
-        List<String> command = new ArrayList<>(COMMAND);
-        command.addAll(List.of("-o", file.toString()));
-        return command.toArray(new String[0]);
+        return strace("-y", "-s", "4096", "-e", "signal=none", "-e", "trace=%file,inotify_add_watch,fchdir," + BY_DESCRIPTOR, "-o", file.toString())
+                .toArray(new String[0]);
     }
 
     /** Whether strace is there and may trace. */
     public static boolean isPossible() {
+        return traces("strace", "-o", "/dev/null", "true");
+    }
+
+    /** {@code strace} of a process and its threads and children, stopped at the calls that are asked for only, where it can do that (from 5.3 on). */
+    public static List<String> strace(String... arguments) {
+        List<String> command = new ArrayList<>(List.of("strace", "-f", "-qq"));
+        if (AtCallsOnly.POSSIBLE) {
+            command.add("--seccomp-bpf");
+        }
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** Asked once. */
+    private static final class AtCallsOnly {
+        static final boolean POSSIBLE = traces("strace", "-f", "--seccomp-bpf", "-e", "trace=rename", "-o", "/dev/null", "true");
+    }
+
+    private static boolean traces(String... command) {
         try {
-            return new ProcessBuilder("strace", "-o", "/dev/null", "true").redirectErrorStream(true).start().waitFor() == 0;
+            return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
         } catch (IOException missing) {
             return false;
         } catch (InterruptedException e) {
