@@ -732,7 +732,7 @@ public final class Backups implements Closeable {
      */
     private boolean leaveAsMet(Entry e, int effect, boolean later) {
         FileState before = e.lastKnown();
-        if (e.overlapped || e.isMapped() || children.isOpen(e.name)) {
+        if (e.overlapped || e.hurried || e.isMapped() || children.isOpen(e.name)) {
             return false;
         }
         try {
@@ -1349,6 +1349,7 @@ public final class Backups implements Closeable {
             }
             if (e.unseen && nowNs - e.leftNs >= 0 && nowNs - e.leftNs < BUSY_NS) {
                 e.unseen = false;
+                e.hurried = true;
                 return;
             }
             see(e);

@@ -54,6 +54,8 @@ final class Entry {
     volatile FileState prior;
     /** Files that were found at the path while it was being changed, beside {@link #lastKnown}; as a rule none. Arrays are replaced, not changed. */
     volatile FileState[] met = NONE_MET;
+    /** It was touched again before anybody had looked at what the change before had left: {@link #prior} is older than that. */
+    boolean hurried;
     boolean leftOnDisk;
     /** {@link #left} waits to be written. */
     boolean collected;
@@ -134,6 +136,7 @@ final class Entry {
         left = now;
         leftAt = at;
         unseen = false;
+        hurried = false;
         gone |= !now.sameInode(image);
         goneAt = now.kind == FileState.ABSENT ? at : goneAt;
     }

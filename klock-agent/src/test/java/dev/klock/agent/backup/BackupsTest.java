@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
@@ -2482,5 +2483,36 @@ class BackupsTest {
         assertThat(backups.rollback().count(RollbackReport.Outcome.FAILED)).isZero();
         assertThat(out.resolve("f")).hasContent("theirs");
         assertThat(again).hasContent("theirs");
+    }
+
+    /** Changes that follow each other so fast that nobody looks at what each has left. */
+    @Test
+    @Tag("C32")
+    void fileThatTheSessionItselfChanged_inAHurry_isItsOwn_whenTheNextOperationFails() throws IOException {
+        Path f = file("f", "first");
+        for (int i = 0; i < 300; i++) {
+            backups.image(Work.name(f));
+            try (FileOutputStream out = new FileOutputStream(f.toFile())) {
+                out.write(Work.bytes("number " + i));
+                backups.left(Work.name(f), descriptor(f));
+            }
+            if (i % 3 == 0) {
+                backups.image(Work.name(f));
+                backups.leftAsMet(Work.name(f));
+            }
+        }
+        RollbackReport report = backups.rollback();
+        assertThat(report.conflicts()).as(report.toString()).isEmpty();
+        assertThat(f).hasContent("first");
+    }
+
+    private static int descriptor(Path file) throws IOException {
+        for (String fd : new java.io.File("/proc/self/fd").list()) {
+            Path link = Path.of("/proc/self/fd", fd);
+            if (Files.isSymbolicLink(link) && Files.readSymbolicLink(link).equals(file)) {
+                return Integer.parseInt(fd);
+            }
+        }
+        throw new AssertionError(file + " is not open");
     }
 }

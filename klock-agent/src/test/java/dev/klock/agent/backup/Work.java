@@ -37,22 +37,15 @@ public final class Work {
     }
 
     void on(Path p, Effect effect) throws IOException {
-        if (backups == null) {
-            effect.run();
-            return;
-        }
-        backups.image(name(p));
-        boolean done = false;
-        try {
-            effect.run();
-            done = true;
-        } finally {
-            over(p, done);
-        }
+        on(p, effect, false);
     }
 
     /** What changes the file that is there, or gives it one more name. */
     private void inPlace(Path p, Effect effect) throws IOException {
+        on(p, effect, true);
+    }
+
+    private void on(Path p, Effect effect, boolean inPlace) throws IOException {
         if (backups == null) {
             effect.run();
             return;
@@ -63,19 +56,17 @@ public final class Work {
             effect.run();
             done = true;
         } finally {
-            if (done) {
-                backups.leftInPlace(name(p));
-            } else {
-                backups.leftAsMet(name(p));
-            }
+            over(p, done, inPlace);
         }
     }
 
-    private void over(Path p, boolean done) {
-        if (done) {
-            backups.left(name(p));
-        } else {
+    private void over(Path p, boolean done, boolean inPlace) {
+        if (!done) {
             backups.leftAsMet(name(p));
+        } else if (inPlace) {
+            backups.leftInPlace(name(p));
+        } else {
+            backups.left(name(p));
         }
     }
 
@@ -137,7 +128,7 @@ public final class Work {
                 on(to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));
                 done = true;
             } finally {
-                over(from, done);
+                over(from, done, false);
             }
         } else {
             on(from, to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));
