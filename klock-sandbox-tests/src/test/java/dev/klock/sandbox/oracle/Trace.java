@@ -45,19 +45,11 @@ public final class Trace {
         return traces("strace", "-o", "/dev/null", "true");
     }
 
-    /** {@code strace} of a process and its threads and children, stopped at the calls that are asked for only, where it can do that (from 5.3 on). */
+    /** {@code strace} of a process and its threads and children. Not with {@code --seccomp-bpf}: hardly a fault is injected then. */
     public static List<String> strace(String... arguments) {
         List<String> command = new ArrayList<>(List.of("strace", "-f", "-qq"));
-        if (AtCallsOnly.POSSIBLE) {
-            command.add("--seccomp-bpf");
-        }
         command.addAll(List.of(arguments));
         return command;
-    }
-
-    /** Asked once. */
-    private static final class AtCallsOnly {
-        static final boolean POSSIBLE = traces("strace", "-f", "--seccomp-bpf", "-e", "trace=rename", "-o", "/dev/null", "true");
     }
 
     private static boolean traces(String... command) {
