@@ -131,7 +131,8 @@ final class Metadata {
         return now == null || Arrays.deepEquals(was, now);
     }
 
-    private static byte[] valueOf(byte[][] attributes, byte[] name) {
+    /** What {@code attributes}, names and values in turn, hold under the name; null for nothing. */
+    static byte[] valueOf(byte[][] attributes, byte[] name) {
         for (int i = 0; i < attributes.length; i += 2) {
             if (Arrays.equals(attributes[i], name)) {
                 return attributes[i + 1];

@@ -1020,12 +1020,7 @@ final class Rollback {
     /** Whether the directory has a default ACL. Attributes are reached by descriptors, and what is special is never opened. */
     private boolean givesAcl(Name directory) throws IOException {
         byte[][] attributes = files.attributes(directory.bytes);
-        for (int i = 0; attributes != null && i < attributes.length; i += 2) {
-            if (Arrays.equals(attributes[i], DEFAULT_ACL)) {
-                return true;
-            }
-        }
-        return false;
+        return attributes != null && Metadata.valueOf(attributes, DEFAULT_ACL) != null;
     }
 
     /** Gives the link or special file just made beside its place all that its image has, and its name. */

@@ -52,18 +52,17 @@ public final class RollbackReport {
 
     /** One line for people: how much of what gave way is kept, and where; null if nothing is. */
     public String displacedLine() {
-        List<Entry> displaced = displaced();
-        int uncertain = displaced.size();
+        int uncertain = displaced().size();
         int all = kept + uncertain;
         if (all == 0) {
             return null;
         }
         if (uncertain == 0) {
-            return "what the session made of " + all + (all == 1 ? " file" : " files") + " is kept in " + keptIn;
+            return "what the session made of " + all + (all == 1 ? " file" : " files") + " is kept in " + displacedIn();
         }
         String whose = uncertain == all ? ", and may be somebody else's,"
                 : ", " + uncertain + " of which may be somebody else's,";
-        return "what was there of " + all + (all == 1 ? " file" : " files") + whose + " is in " + displaced.get(0).aside().getParent();
+        return "what was there of " + all + (all == 1 ? " file" : " files") + whose + " is in " + displacedIn();
     }
 
     /** The directory of what gave way; null if nothing did. */
