@@ -144,6 +144,7 @@ public final class Backups implements Closeable {
     private static final byte[][] NO_ATTRIBUTES = {};
 
     final HostFiles files;
+    private final Mappings mappings;
     final Path directory;
     final Name home;
     private final String sessionId;
@@ -198,6 +199,7 @@ public final class Backups implements Closeable {
 
     private Backups(Path home, String sessionId, Path directory, HostFiles files, boolean readOnly, Store.Hold held) throws IOException {
         this.files = files;
+        this.mappings = new Mappings(files);
         this.known = new Identities(files);
         this.directory = directory;
         this.home = new Name(files.name(home.toRealPath()));
@@ -523,9 +525,25 @@ public final class Backups implements Closeable {
         image(path);
         Entry e = known.get(new Name(path));
         if (e != null) {
+            mappings.begin(e);
             synchronized (e) {
                 e.mapped = true;
             }
+        }
+    }
+
+    /** Looks for mappings that are gone: how they left their files is known from then on. To be called now and then. */
+    public void lookAtMappings() {
+        List<Mappings.Mapping> over = mappings.over();
+        for (int i = 0; i < over.size(); i++) {
+            Mappings.Mapping mapping = over.get(i);
+            for (int n = 0; n < mapping.times; n++) {
+                left(mapping.entry.name.bytes, mapping.fd);
+            }
+            synchronized (mapping.entry) {
+                mapping.entry.mapped = mapping.entry.users > 0 && mappings.has(mapping.entry);
+            }
+            files.close(mapping.fd);
         }
     }
 
@@ -741,7 +759,8 @@ public final class Backups implements Closeable {
                 return false;
             }
             left(e, before, next());
-            if (known.foreign(e, now)) {
+            // one that failed has changed no mode, owner or attribute, either
+            if (known.foreign(e, now) || effect == NOTHING && now.isChangedSince(before)) {
                 e.leftCount++;
                 writeLeft(e, later);
                 return true;

@@ -166,7 +166,7 @@ final class Decisions {
             if (p.owner == Plan.THEIRS && undo.force()) {
                 p.owner = Plan.ATTRIBUTED;
             }
-            if (p.owner == Plan.THEIRS && isNotOurChange(e)) {
+            if ((p.owner == Plan.THEIRS || isTheirMetadata(p)) && isNotOurChange(e)) {
                 p.outcome = Outcome.UNCHANGED;
                 p.times = false;
                 return;
@@ -175,6 +175,9 @@ final class Decisions {
                 aside.keepTheirs(p, "changed by someone else since: now " + now.describe() + ", was " + image.describe());
                 p.times = false;
                 return;
+            }
+            if (isTheirMetadata(p) && !undo.force()) {
+                metadata.keepTheirs(p);
             }
             if (same && !reachable) {
                 p.action = Plan.METADATA;
@@ -235,6 +238,11 @@ final class Decisions {
         FileState left = e.left;
         return !crashed && left != null && e.users == 0 && e.earlier.length == 0 && !e.decided && !e.gone && (left.kind == FileState.ABSENT
                 ? e.image.kind == FileState.ABSENT : left.sameStat(e.image));
+    }
+
+    /** Whether somebody else has given the file, which holds what the session left in it, another mode, owner or attribute since. */
+    private boolean isTheirMetadata(Plan p) {
+        return !crashed && p.e.left != null && p.e.users == 0 && p.now.isChangedSince(p.e.left);
     }
 
     private int owner(Entry e, FileState now) throws IOException {

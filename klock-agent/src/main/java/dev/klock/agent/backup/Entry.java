@@ -44,7 +44,7 @@ final class Entry {
 
     /** Changes going on: {@code image} calls without their {@code left}. */
     int users;
-    /** It was mapped while it was open for writing; nothing tells when the last mapping is gone, so {@link #users} stays above 0. */
+    /** It was mapped while it was open for writing; until {@link Mappings} finds the last mapping gone, {@link #users} stays above 0. */
     boolean mapped;
     /** What the session left, null while it may be changing. */
     volatile FileState left;

@@ -128,6 +128,15 @@ final class FileState {
         return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, pairs, inferred);
     }
 
+    /** Whether it is the same regular file, of one name, and something of it was changed since, be it a mode, an owner or an attribute alone. */
+    boolean isChangedSince(FileState earlier) {
+        return kind == FILE && earlier.kind == FILE && sameInode(earlier) && nlink == 1 && earlier.nlink == 1 && ctime != earlier.ctime;
+    }
+
+    FileState withOwnerAndMode(int owner, int group, int newMode) {
+        return new FileState(kind, newMode, owner, group, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, attributes, inferred);
+    }
+
     /** Taken at rest for what was left earlier. */
     FileState inferred() {
         return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, attributes, true);

@@ -3,7 +3,9 @@ package dev.klock.agent.backup;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Everything of a file but its content: owner, extended attributes, mode, times. What is not permitted is noted in the plan; what fails for a
@@ -19,8 +21,46 @@ final class Metadata {
         this.files = files;
     }
 
+    /**
+     * Has a file come back with the mode, the owner and the further attributes that somebody else gave it after the session left it, which is
+     * noted. What they made of attributes that it had is in what gives way.
+     */
+    void keepTheirs(Plan p) throws IOException {
+        FileState image = p.e.image;
+        FileState left = p.e.left;
+        FileState now = p.now;
+        List<String> kept = new ArrayList<>();
+        FileState like = image;
+        if (now.mode != left.mode && now.mode != image.mode) {
+            like = like.withOwnerAndMode(image.uid, image.gid, now.mode);
+            kept.add("mode " + Integer.toOctalString(now.mode));
+        }
+        if (!now.sameOwner(left) && !now.sameOwner(image)) {
+            like = like.withOwnerAndMode(now.uid, now.gid, like.mode);
+            kept.add("owner " + now.uid + ':' + now.gid);
+        }
+        byte[][] theirs = image.attributes == null ? null : files.attributes(p.e.name.bytes);
+        List<byte[]> all = new ArrayList<>();
+        for (int i = 0; theirs != null && i < theirs.length; i += 2) {
+            if (valueOf(image.attributes, theirs[i]) == null) {
+                all.add(theirs[i]);
+                all.add(theirs[i + 1]);
+                kept.add("attribute " + Name.show(theirs[i]));
+            }
+        }
+        if (!all.isEmpty()) {
+            all.addAll(Arrays.asList(image.attributes));
+            like = like.withAttributes(all.toArray(new byte[0][]));
+        }
+        if (!kept.isEmpty()) {
+            p.like = like;
+            p.note(String.join(", ", kept) + " left as somebody else set it since");
+        }
+    }
+
     /** @param now null for a file just made with mode 0600 */
-    void put(Plan p, Held object, FileState image, FileState now) throws IOException {
+    void put(Plan p, Held object, FileState imaged, FileState now) throws IOException {
+        FileState image = p.like == null ? imaged : p.like;
         FileState before = now != null ? now : object.look();
         boolean owned = owner(p, object, image, before);
         attributes(p, object, image);

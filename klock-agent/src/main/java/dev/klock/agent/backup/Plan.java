@@ -32,6 +32,8 @@ final class Plan {
     Outcome outcome;
     String detail;
     Path aside;
+    /** What the file is to be like but for its content, where that is not the image's: what somebody else has given it since; else null. */
+    FileState like;
     /** Written beside its place, not yet safe and not yet renamed. */
     Path temporary;
     FileChannel channel;

@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -1217,6 +1219,65 @@ class BackupsTest {
         assertThat(backups.rollback().complete()).isTrue();
         assertThat(TreeListing.of(out)).isEqualTo(before);
         assertThat(b).hasContent("before");
+    }
+
+    @Test
+    void rollback_ofAFileWhoseModeOthersHaveSetSince_bringsBackItsContent_andLeavesTheirMode() throws IOException {
+        Path changed = file("changed", "before");
+        work.write(changed, "session");
+        rest();
+        Files.setPosixFilePermissions(changed, PosixFilePermissions.fromString("rw----r--"));
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(changed).hasContent("before");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(changed))).isEqualTo("rw----r--");
+        assertThat(entry(report, changed).outcome()).isEqualTo(RollbackReport.Outcome.RESTORED);
+        assertThat(entry(report, changed).detail()).contains("mode 604").contains("as somebody else set it since");
+    }
+
+    /** The session has set one, too: what it left is what theirs is told from. */
+    @Test
+    void rollback_ofAModeThatTheSessionSet_isComplete() throws IOException {
+        Path changed = file("changed", "before");
+        Set<PosixFilePermission> first = Files.getPosixFilePermissions(changed);
+        work.write(changed, "session");
+        backups.image(Work.name(changed));
+        Files.setPosixFilePermissions(changed, PosixFilePermissions.fromString("rw----r--"));
+        backups.left(Work.name(changed));
+        rest();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(changed).hasContent("before");
+        assertThat(Files.getPosixFilePermissions(changed)).isEqualTo(first);
+        assertThat(report.entries()).allMatch(e -> e.detail() == null);
+    }
+
+    @Test
+    void rollback_ofAFileThatTheSessionFailedToChange_leavesItAsOthersSetIt_howeverOftenItFailed() throws IOException {
+        Path never = file("never", "before");
+        for (int times = 0; times < 2; times++) {
+            backups.image(Work.name(never));
+            backups.leftAsMet(Work.name(never));
+            rest();
+            Files.setPosixFilePermissions(never, PosixFilePermissions.fromString(times == 0 ? "rw----r--" : "rw---xr--"));
+            rest();
+        }
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(never))).as(report.toString()).isEqualTo("rw---xr--");
+        assertThat(report.entries()).as(report.toString()).allMatch(e -> e.outcome() == RollbackReport.Outcome.UNCHANGED);
+    }
+
+    /** Longer than the kernel's clock is behind, which files' times are taken from. */
+    private static void rest() {
+        try {
+            Thread.sleep(25);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private MappedByteBuffer map(Path a) throws IOException {

@@ -1,5 +1,6 @@
 package dev.klock.sandbox.jvm;
 
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /**
@@ -251,6 +253,15 @@ public final class Child {
         }
     }
 
+    /** Starts it, beside whatever runs; for a program that others are to meet. */
+    public Running begin() {
+        try {
+            return start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private Running start() throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command()).directory(directory.toFile());
         Map<String, String> inherited = builder.environment();
@@ -263,25 +274,93 @@ public final class Child {
         long started = System.nanoTime();
         Process process = builder.start();
         process.getOutputStream().close();
-        return new Running(this, process, started, drained(process.getInputStream()), drained(process.getErrorStream()));
+        return new Running(this, process, started, new Drained(process.getInputStream()), new Drained(process.getErrorStream()));
     }
 
-    private static CompletableFuture<byte[]> drained(InputStream stream) {
-        CompletableFuture<byte[]> all = new CompletableFuture<>();
-        Thread reader = new Thread(() -> {
-            try (stream) {
-                all.complete(stream.readAllBytes());
-            } catch (IOException e) {
-                all.completeExceptionally(e);
+    /** What a stream has given so far, and whether that is all. */
+    private static final class Drained {
+        private final ByteArrayOutputStream all = new ByteArrayOutputStream();
+        private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+        Drained(InputStream stream) {
+            Thread reader = new Thread(() -> {
+                try (stream) {
+                    byte[] some = new byte[8192];
+                    for (int n = stream.read(some); n >= 0; n = stream.read(some)) {
+                        all.write(some, 0, n);
+                    }
+                    end.complete(null);
+                } catch (IOException e) {
+                    end.completeExceptionally(e);
+                }
+            }, "child output");
+            reader.setDaemon(true);
+            reader.start();
+        }
+
+        String soFar() {
+            return all.toString(StandardCharsets.UTF_8);
+        }
+
+        String whole() throws InterruptedException {
+            try {
+                end.get(10, TimeUnit.SECONDS);
+                return soFar();
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("a child's output could not be read", e.getCause());
+            } catch (java.util.concurrent.TimeoutException e) {
+                throw new IllegalStateException("a child's output did not end", e);
             }
-        }, "child output");
-        reader.setDaemon(true);
-        reader.start();
-        return all;
+        }
     }
 
-    private record Running(Child child, Process process, long startedNanos, CompletableFuture<byte[]> out, CompletableFuture<byte[]> err) {
-        Outcome await() {
+    /** One that was started. */
+    public record Running(Child child, Process process, long startedNanos, Drained out, Drained err) {
+        /** Waits until {@code file} is there; fails if the program ends before. */
+        public Running until(Path file) {
+            return until(file.toString(), () -> Files.exists(file));
+        }
+
+        /** Waits until {@code text} stands on its standard error; fails if the program ends before. */
+        public Running untilSays(String text) {
+            return until(text, () -> err.soFar().contains(text));
+        }
+
+        private Running until(String what, BooleanSupplier is) {
+            long deadline = System.nanoTime() + child.patience.toNanos();
+            while (!is.getAsBoolean()) {
+                if (!process.isAlive() || System.nanoTime() > deadline) {
+                    throw new AssertionError("no " + what + ": " + await());
+                }
+                pause(5);
+            }
+            return this;
+        }
+
+        /** Sends it a signal, such as {@code STOP}. */
+        public Running signal(String name) {
+            try {
+                new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start().waitFor();
+                return this;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+
+        private static void pause(long ms) {
+            try {
+                Thread.sleep(ms);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** Waits for its end. */
+        public Outcome await() {
             try {
                 boolean ended = process.waitFor(child.patience.toMillis(), TimeUnit.MILLISECONDS);
                 if (!ended) {
@@ -292,7 +371,7 @@ public final class Child {
                     process.waitFor();
                 }
                 Duration took = Duration.ofNanos(System.nanoTime() - startedNanos);
-                Outcome outcome = new Outcome(process.exitValue(), text(out), text(err), took, child.directory,
+                Outcome outcome = new Outcome(process.exitValue(), out.whole(), err.whole(), took, child.directory,
                         String.join(" ", child.command()));
                 if (!ended) {
                     throw new AssertionError("did not end within " + child.patience + ": " + outcome);
@@ -306,18 +385,8 @@ public final class Child {
         }
 
         /** Not by the Process, which would close the streams that are still being read. */
-        void kill() {
+        public void kill() {
             process.toHandle().destroyForcibly();
-        }
-
-        private static String text(CompletableFuture<byte[]> stream) throws InterruptedException {
-            try {
-                return new String(stream.get(10, TimeUnit.SECONDS), StandardCharsets.UTF_8);
-            } catch (ExecutionException e) {
-                throw new IllegalStateException("a child's output could not be read", e.getCause());
-            } catch (java.util.concurrent.TimeoutException e) {
-                throw new IllegalStateException("a child's output did not end", e);
-            }
         }
     }
 }

@@ -2,9 +2,12 @@ package dev.klock.sandbox.subject;
 
 import java.io.File;
 import java.io.FileInputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,13 +24,18 @@ import java.util.stream.Stream;
  *  print TEXT              write FILE TEXT        append FILE TEXT      read FILE          delete FILE
  *  move FROM TO            mkdir DIR              list DIR              run PROGRAM ARGS…
  *  sleep MS                await FILE             exit N                hoard FILE: opens it until nothing more can be opened
+ *  hold FILE               opens it for appending; put TEXT appends to it
+ *  map FILE                stores to it through a mapping; collect: until that is gone
  *  try STEP                print what it throws, whatever it is, and go on
  *  thread STEP             on a thread of its own that nobody joins
  *  times N STEP
  * </pre>
  */
 public final class Script {
+    /** Stands for a blank in a word of a step: in an argument of a program that is run. */
+    public static final char BLANK = '\u00a0';
     private static final List<InputStream> HOARD = new ArrayList<>();
+    private static OutputStream held;
 
     private Script() {
     }
@@ -35,7 +43,7 @@ public final class Script {
     public static void main(String[] steps) throws Exception {
         System.out.println("main begins");
         for (String step : steps) {
-            run(List.of(step.split(" ")));
+            run(Arrays.stream(step.split(" ")).map(word -> word.replace(BLANK, ' ')).toList());
         }
         System.out.println("main ends");
     }
@@ -73,6 +81,15 @@ public final class Script {
                     System.out.println(full.getMessage());
                 }
             }
+            case "hold" -> held = new FileOutputStream(rest.get(0), true);
+            case "map" -> map(Path.of(rest.get(0)));
+            case "collect" -> {
+                for (int i = 0; i < 20; i++) {
+                    System.gc();
+                    Thread.sleep(20);
+                }
+            }
+            case "put" -> held.write((String.join(" ", rest) + "\n").getBytes(StandardCharsets.UTF_8));
             case "initialise" -> Initialised.touch(rest.get(0));
             case "threads" -> System.out.println("threads " + Thread.activeCount());
             case "exit" -> System.exit(Integer.parseInt(rest.get(0)));
@@ -90,6 +107,12 @@ public final class Script {
                 }
             }
             default -> throw new IllegalArgumentException(words.toString());
+        }
+    }
+
+    private static void map(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            channel.map(FileChannel.MapMode.READ_WRITE, 0, 1).put(0, (byte) '!');
         }
     }
 
