@@ -115,21 +115,21 @@ public final class KlockBridge {
     }
 
     public static void write(int op, FileDescriptor descriptor) {
-        if (FENCE.raised) {
+        if (FENCE.isUp()) {
             HOOKS.fenced(op, descriptor == null ? -1 : DESCRIPTORS.get(descriptor));
         }
     }
 
     public static void map(int op, FileDescriptor descriptor) {
         int fd = descriptor == null ? -1 : DESCRIPTORS.get(descriptor);
-        if (FENCE.raised) {
+        if (FENCE.isUp()) {
             HOOKS.fenced(op, fd);
         }
         HOOKS.mapping(op, fd);
     }
 
     public static void writeFd(int op, int fd) {
-        if (FENCE.raised) {
+        if (FENCE.isUp()) {
             HOOKS.fenced(op, fd);
         }
     }

@@ -47,8 +47,6 @@ import java.util.List;
  * never runs unprotected.
  */
 public final class Agent {
-    private static final int EXIT_DIED = 107;
-
     private Agent() {
     }
 
@@ -91,7 +89,6 @@ public final class Agent {
 
     private static void begin(Launch launch, File jar, Instrumentation instrumentation, HookTable table, UserCache cache)
             throws Exception {
-        long nowMs = System.currentTimeMillis();
         Mode mode = launch.options().mode();
         if (!table.isListed()) {
             audit(table, mode, cache);
@@ -125,14 +122,14 @@ public final class Agent {
                 session, session, session, new ReviewedDoors(table.release()));
         session.observedBy(observer, targets);
         session.looksAfter(new Surroundings(files, targets, launch.options().backupMaxFiles()));
-        SessionKey key = SessionKey.of(agentId, claim.id());
-        long priorityMs = manifest == null || manifest.priorityTimestamp() == Manifest.NO_TIMESTAMP ? nowMs : manifest.priorityTimestamp();
-        Leases leases = Leases.open(key, priorityMs, nowMs, session);
-        session.holds(leases);
         if (manifest != null && mode != Mode.LEARN) {
-            take(leases, Leases.wanted(manifest, resolver), launch, images, home, files, log);
+            Start start = new Start(launch, manifest, SessionKey.of(agentId, claim.id()), home, session, observer, images, files, log);
+            start.take(fence, Leases.wanted(manifest, resolver));
         } else {
-            recover(home, files, log);
+            Leases none = Leases.none(session);
+            none.begin(SessionKey.of(agentId, claim.id()), Manifest.NO_TIMESTAMP);
+            session.holds(none);
+            new Recovered(home, files, log).all();
         }
         bridge.connect(observer, fence);
         // what klock does on this thread between the first hook and main is not the program's
@@ -166,59 +163,6 @@ public final class Agent {
             }
             Stderr.warn(line);
         }
-    }
-
-    /** All leases and images, or no program (K2-5, K6-8); permissive goes on without, and says so. */
-    private static void take(Leases leases, List<Triple> wanted, Launch launch, Images images, Home home,
-            HostFiles files, VerificationLog log) throws UsageException, InterruptedException {
-        boolean strict = launch.options().mode().denies();
-        if (!wanted.isEmpty()) {
-            Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs());
-            if (!acquired.isGranted()) {
-                String why = Leases.inTheWay(acquired);
-                if (acquired.refusal() != null && strict) {
-                    throw new UsageException("the manifest's leases are refused: " + why);
-                }
-                if (strict) {
-                    Stderr.announce("no lease: " + why + "; try again later");
-                    Runtime.getRuntime().halt(EXIT_DIED);
-                }
-                Stderr.warn("runs without its leases: " + why);
-            }
-        }
-        recover(home, files, log);
-        try {
-            images.preflight(launch.manifest());
-        } catch (IOException e) {
-            if (strict) {
-                throw new UsageException("the images before the start could not be made: " + e.getMessage());
-            }
-            Stderr.warn("the images before the start could not be made: " + e.getMessage());
-        }
-        leases.confirm();
-    }
-
-    /** What crashed sessions left is undone under the leases of this one, before it uses anything (C45). */
-    private static void recover(Home home, HostFiles files, VerificationLog log) {
-        try {
-            List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, false, files);
-            for (int i = 0; i < results.size(); i++) {
-                say(results.get(i), log);
-            }
-        } catch (IOException e) {
-            Stderr.error("crashed sessions could not be looked for: " + e.getMessage() + "; finish with: java -jar klock.jar recover");
-        }
-    }
-
-    private static void say(Recovery.Result result, VerificationLog log) {
-        if (!result.complete()) {
-            Stderr.error(result.line());
-        } else {
-            Stderr.announce(result.line());
-        }
-        RolledBack rolledBack = new RolledBack(result.sessionId(), result.report());
-        rolledBack.say(log.file().getPath());
-        log.recovered(result.sessionId(), result.line(), rolledBack.back, rolledBack.conflicts, rolledBack.notes);
     }
 
     private static String agentId(Launch launch) {

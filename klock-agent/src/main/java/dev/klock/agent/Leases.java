@@ -1,45 +1,110 @@
 package dev.klock.agent;
 
 import dev.klock.agent.config.DeclaredScope;
+import dev.klock.agent.config.Home;
+import dev.klock.agent.log.Release;
 import dev.klock.agent.log.Stderr;
+import dev.klock.agent.observe.Observer;
 import dev.klock.agent.resolve.Resolver;
+import dev.klock.bridge.Fence;
+import dev.klock.digest.Resolution;
+import dev.klock.digest.Restored;
+import dev.klock.digest.StateDigest;
 import dev.klock.embedded.Acquisition;
+import dev.klock.embedded.CommandOrder;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.embedded.EmbeddedSession;
 import dev.klock.embedded.Health;
+import dev.klock.embedded.KernelLostException;
 import dev.klock.embedded.SessionListener;
+import dev.klock.embedded.Undertaker;
 import dev.klock.kernel.Change;
+import dev.klock.kernel.Command;
 import dev.klock.kernel.Conflict;
 import dev.klock.kernel.KernelOptions;
 import dev.klock.kernel.Lease;
 import dev.klock.kernel.Predicate;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
+import dev.klock.kernel.Verdict;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
+import dev.klock.shared.SharedKernel;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
 /**
- * The leases that the session holds on what it declared, from the embedded kernel: all of the manifest or nothing (K2-5), reserved first
- * and confirmed once the images are safe (C30, C50), renewed while the session lives, released when its end is complete.
+ * The leases that the session holds on what it declared: all of the manifest or nothing (K2-5), reserved first and confirmed once the images are
+ * safe (C30, C50), renewed while the session lives, its rollback included (C45), and released when its end is complete. The kernel is the one
+ * that all JVMs with the same home have in common; where nothing is leased, one of this JVM alone.
+ *
+ * <p>The {@link Fence} follows how long the leases hold, so that a process which was stopped for longer changes nothing that is another's by then.
  */
 final class Leases implements Health, SessionListener {
     /** A lease taken by {@code amend} waits for nobody. */
     private static final long NO_WAIT = 0;
 
-    private final EmbeddedSession held;
+    private final EmbeddedKernel kernel;
     private final Session session;
+    private final Fence fence;
+    /** Whether a session that has lost its leases goes on all the same. */
+    private final boolean goesOn;
+    private final Hosts hosts;
+    private EmbeddedSession held;
+    /** How long the session's own leases last, {@link System#nanoTime}. */
+    private volatile long ownUntilNanos;
+    /** Whether it has any. */
+    private volatile boolean hasOwn;
 
-    private Leases(EmbeddedKernel kernel, SessionKey key, long priorityMs, Session session) {
+    private Leases(EmbeddedKernel kernel, Session session, Fence fence, boolean goesOn) {
+        this.kernel = kernel;
         this.session = session;
-        this.held = kernel.open(key, priorityMs, this, this);
+        this.fence = fence;
+        this.goesOn = goesOn;
+        this.hosts = new Hosts(kernel, this);
     }
 
-    static Leases open(SessionKey key, long priorityMs, long nowMs, Session session) {
-        return new Leases(new EmbeddedKernel(KernelOptions.standard(), nowMs, null), key, priorityMs, session);
+    /** For a session that takes none. */
+    static Leases none(Session session) {
+        return new Leases(new EmbeddedKernel(KernelOptions.standard(), System.currentTimeMillis(), null), session, null, true);
+    }
+
+    /**
+     * From the kernel of {@code home}.
+     *
+     * @param undertaker as for {@link SharedKernel#open}
+     * @param fence null for a session that goes on when it has lost its leases
+     * @throws IOException as for {@link SharedKernel#open}
+     */
+    static Leases shared(Home home, Observer observer, Undertaker undertaker, Session session, Fence fence) throws IOException {
+        CommandOrder order = new Unjudged(SharedKernel.order(home.directory(), Release.VERSION), observer);
+        try {
+            EmbeddedKernel kernel = new EmbeddedKernel(SharedKernel.OPTIONS, order, undertaker, null);
+            kernel.buryGone(StateDigest.DEFAULT_LIFE_MS);
+            return new Leases(kernel, session, fence, fence == null);
+        } catch (KernelLostException | IllegalStateException e) {
+            order.close();
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    /** Opens the session. {@code priorityMs} {@link Manifest#NO_TIMESTAMP} for as young as now. */
+    void begin(SessionKey key, long priorityMs) {
+        held = kernel.open(key, priorityMs == Manifest.NO_TIMESTAMP ? kernel.nowMs() : priorityMs, this, this);
+    }
+
+    /**
+     * Opens the session that {@code restored} was before it died (K8-5).
+     *
+     * @throws IllegalArgumentException it does not come back; the message says why
+     */
+    void comeBack(Restored restored) {
+        SessionKey key = restored.digest().session();
+        held = kernel.open(restored.register(key.namespace(), key.agentId(), key.sessionId(), kernel.nowMs(), true), this, this);
+        held.perform(new Command.Resume(key));
     }
 
     /** What the manifest wants leased, in terms of real paths: the severest predicate per resource (K1-16), with what children may touch. */
@@ -72,9 +137,33 @@ final class Leases implements Health, SessionListener {
         }
     }
 
-    /** Reserves all of {@code triples}, waiting at most {@code waitMs}; {@link #confirm} makes them active. */
-    Acquisition reserve(List<Triple> triples, long waitMs) throws InterruptedException {
-        return held.acquire(triples, waitMs, 0, true);
+    /**
+     * Reserves all of {@code triples} that this process's ancestors do not hold for it, waiting at most {@code waitMs}, which is said;
+     * {@link #confirm} makes them active.
+     *
+     * @param ttlMs how long they last without a heartbeat
+     */
+    Acquisition reserve(List<Triple> triples, long waitMs, long ttlMs) throws InterruptedException {
+        List<Triple> open = triples;
+        Acquisition now = held.acquire(open, NO_WAIT, ttlMs, true);
+        while (hosts.find(now.conflicts())) {
+            open = hosts.uncovered(triples);
+            now = held.acquire(open, NO_WAIT, ttlMs, true);
+        }
+        if (now.verdict() == Verdict.PAUSED && waitMs != NO_WAIT) {
+            Stderr.announce("waits for a lease, at most " + seconds(waitMs) + ": " + inTheWay(now));
+            now = held.acquire(open, waitMs, ttlMs, true);
+        }
+        if (now.isGranted()) {
+            hasOwn = !open.isEmpty();
+            changed();
+        }
+        return now;
+    }
+
+    /** What is to be kept of a session that has died. */
+    StateDigest digest(Acquisition died) {
+        return StateDigest.of(kernel.session(held.key()), System.currentTimeMillis(), died.retryAfterMs(), null, null, Resolution.RETRY);
     }
 
     void confirm() {
@@ -93,18 +182,46 @@ final class Leases implements Health, SessionListener {
 
     /** The session is over and all is well. */
     void release() {
-        held.releaseAll();
+        try {
+            held.close();
+        } catch (IllegalStateException lost) {
+            // with the kernel went all that there was to give back
+        }
+        kernel.close();
     }
 
     /** The session has failed, and its changes are undone or given up. */
     void abort() {
-        held.abort("scope violation");
-        held.rolledBack();
-        held.releaseAll();
+        try {
+            held.abort("scope violation");
+            held.rolledBack();
+        } catch (IllegalStateException lost) {
+            // as above
+        }
+        release();
+    }
+
+    /** It has died before it began: its identity is kept by whoever brings it back. */
+    void close() {
+        kernel.close();
+    }
+
+    /** Whether the session holds its leases still, though the fence is up: asks the kernel, which renews them. */
+    boolean areHeld() {
+        try {
+            return hosts.areValid() && (!hasOwn || held.renew());
+        } catch (IllegalStateException lost) {
+            return false;
+        }
+    }
+
+    /** For people. */
+    static String seconds(long ms) {
+        return ms % 1000 == 0 ? ms / 1000 + " s" : ms + " ms";
     }
 
     /** One line on what stands in the way. */
-    static String inTheWay(Acquisition refused) {
+    String inTheWay(Acquisition refused) {
         if (refused.refusal() != null) {
             return refused.refusal().message();
         }
@@ -112,25 +229,56 @@ final class Leases implements Health, SessionListener {
             return "the kernel answered " + refused.verdict();
         }
         Conflict first = refused.conflicts().get(0);
-        return first.asked() + " conflicts with " + first.heldPredicate() + ' ' + first.heldResource() + " of " + first.holder();
+        return first.asked() + " conflicts with " + first.heldPredicate() + ' ' + first.heldResource() + " of " + first.holder() + process(first.holder());
+    }
+
+    private String process(SessionKey holder) {
+        String process = kernel.processOf(holder);
+        return process == null ? "" : " (process " + process.substring(0, process.indexOf(' ')) + ')';
     }
 
     @Override
     public boolean isAlive() {
-        return !session.hasEnded();
+        // the guard halts the JVM when a session has ended: until then what it does is done under its leases
+        return true;
+    }
+
+    @Override
+    public void validUntil(long nanos) {
+        ownUntilNanos = nanos;
+        changed();
+    }
+
+    /** What the session acts under lasts until another moment than before. */
+    synchronized void changed() {
+        if (fence != null && !session.isOver()) {
+            fence.until = hosts.validUntil(hasOwn ? ownUntilNanos : System.nanoTime() + Fence.FOR_EVER);
+        }
     }
 
     @Override
     public void leaseLost(Lease lease) {
-        if (!session.hasEnded()) {
-            Stderr.error("the lease on " + lease.resource() + " was lost: its time ran out while the program was paused, or it was revoked; "
-                    + "changes made so far are kept");
-            session.stop("lease-lost", Session.EXIT_LEASE_LOST);
+        lost("the lease on " + lease.resource() + " was lost: its time ran out while the program was paused, or it was revoked");
+    }
+
+    @Override
+    public void kernelLost(KernelLostException why) {
+        lost("what others hold is not known any more, since the kernel that the sessions of this home share is lost: " + why.getMessage());
+    }
+
+    /** Says so, and ends the session unless its mode goes on. */
+    void lost(String why) {
+        if (!session.isOver()) {
+            if (goesOn) {
+                session.lostLease(why);
+            } else {
+                session.loseLease(why);
+            }
         }
     }
 
     @Override
     public void observationUpdate(List<Change> changes) {
-        // one session a JVM: nothing pauses it after main has begun
+        // whoever asked for the leases is told with them, and nothing pauses the session after main has begun
     }
 }

@@ -27,6 +27,7 @@ import dev.klock.agent.weave.Installation;
 import dev.klock.agent.weave.Losses;
 import dev.klock.bridge.Fence;
 import dev.klock.bridge.HostFiles;
+import dev.klock.digest.StateDigest;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Scope;
@@ -67,6 +68,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
 
     /** So many ticks lie between two looks at the classes that are loaded, each of which takes a few ms in a large program. */
     private static final int TICKS_A_LOOK = 25;
+    /** And between two at the mappings, which takes as long where there are any. */
+    private static final int TICKS_A_LOOK_AT_MAPPINGS = 5;
     /** On stderr a denial is named as the program sees it. */
     private static final String ERROR = "dev.klock.ScopeViolationError: ";
     /** Declared lines that a denial names. */
@@ -106,6 +109,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     private final AtomicInteger telling = new AtomicInteger();
     /** It was said that something changes without an image, in a mode that lets it. */
     private final AtomicBoolean unsavedSaid = new AtomicBoolean();
+    private final AtomicBoolean leaseSaid = new AtomicBoolean();
     private volatile boolean ended;
     private volatile String stopReason;
     private volatile int stopCode;
@@ -181,13 +185,40 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
 
     @Override
     public boolean hasEnded() {
+        return ended || fence.isUp() && isLeaseLost();
+    }
+
+    /** Whether it has ended by what klock knows of it; looks at no lease. */
+    boolean isOver() {
         return ended;
+    }
+
+    /** The fence is up by the clock: the process was stopped for long, or its heartbeats came to nothing. */
+    private boolean isLeaseLost() {
+        if (!ended && !leases.areHeld()) {
+            leases.lost("its leases were not renewed for too long: the program was paused, or the machine was asleep");
+        }
+        return ended;
+    }
+
+    /** Ends the session, which may not act under its leases any more: what it has changed stays (C45). */
+    void loseLease(String why) {
+        if (stop("lease-lost", EXIT_LEASE_LOST)) {
+            Stderr.error(why + "; changes made so far are kept, and the session ends");
+        }
+    }
+
+    /** Says that the session goes on without its leases; once. */
+    void lostLease(String why) {
+        if (leaseSaid.compareAndSet(false, true)) {
+            Stderr.warn(why + "; the program goes on without its leases");
+        }
     }
 
     /** Where a session is over because the program has ended, a thread of its that still works waits here for the JVM's last moment. */
     @Override
     public boolean ended() {
-        if (ended) {
+        if (hasEnded()) {
             if (state.get() == OVER) {
                 guard.await();
             }
@@ -456,6 +487,28 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         close(end, status, null);
     }
 
+    /** The session has no lease, and its program does not begin: its log is closed (K4-5). */
+    void died() {
+        ended = true;
+        state.set(OVER);
+        try {
+            backups.done();
+        } catch (IOException e) {
+            Stderr.error("the session's backups could not be closed: " + e.getMessage());
+        }
+        leases.close();
+        log.close(new Summary("died", StateDigest.EXIT_CODE, texts(scopeLines), new ArrayList<>(), texts(scopeLines), new ArrayList<>(), new ArrayList<>(),
+                new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>()));
+    }
+
+    private static List<String> texts(List<Line> lines) {
+        List<String> texts = new ArrayList<>();
+        for (int i = 0; i < lines.size(); i++) {
+            texts.add(lines.get(i).toString());
+        }
+        return texts;
+    }
+
     /** Begins the end from any thread; the guard does the rest. Returns at once: true if it was this call that began it. */
     boolean stop(String reason, int exitCode) {
         if (!state.compareAndSet(OPEN, STOPPING)) {
@@ -480,6 +533,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         }
         if (ticks++ % TICKS_A_LOOK == 0) {
             lookAtHooks();
+        }
+        if (ticks % TICKS_A_LOOK_AT_MAPPINGS == 0) {
+            backups.lookAtMappings();
         }
         log.flush();
         backups.flush();
@@ -642,13 +698,11 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         for (int i = 0; i < all.length; i++) {
             repeats(all[i]);
         }
-        List<String> declared = new ArrayList<>();
+        List<String> declared = texts(scopeLines);
         List<String> usedLines = new ArrayList<>();
         List<String> unused = new ArrayList<>();
         for (int i = 0; i < used.length; i++) {
-            String line = scopeLines.get(i).toString();
-            declared.add(line);
-            (used[i] ? usedLines : unused).add(line);
+            (used[i] ? usedLines : unused).add(declared.get(i));
         }
         RolledBack rolledBack = new RolledBack(sessionId, report);
         List<String> violations;

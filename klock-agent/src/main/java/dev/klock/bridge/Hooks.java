@@ -30,7 +30,7 @@ public interface Hooks {
     /** An operation that changes what the open descriptor {@code fd} refers to (mode, owner, times, attributes). */
     void fd(int op, int fd, int arg);
 
-    /** Called for writes through descriptors that are already open, only while {@link Fence#raised}. */
+    /** Called for writes through descriptors that are already open, only while {@link Fence#isUp}. */
     void fenced(int op, int fd);
 
     /** Start of a child process with the arguments of the JDK's fork: NUL-terminated blocks; {@code dir} is null for the working directory. */

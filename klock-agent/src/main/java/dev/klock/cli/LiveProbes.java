@@ -10,10 +10,7 @@ import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.JarURLConnection;
 import java.net.StandardProtocolFamily;
-import java.net.URISyntaxException;
-import java.net.URL;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -57,7 +54,7 @@ final class LiveProbes {
     static LiveProbes run(LaunchEnvironment environment) throws IOException {
         Path directory = Files.createTempDirectory("klock-doctor").toRealPath();
         try {
-            LiveProbes probes = new LiveProbes(environment, jar(), directory);
+            LiveProbes probes = new LiveProbes(environment, Host.jar(), directory);
             probes.prepare();
             probes.runChildren();
             return probes;
@@ -94,18 +91,6 @@ final class LiveProbes {
         boolean place = at < 0 ? hook.site.equals("-") : hook.site.contains("." + reference.substring(at + 1) + "(");
         String method = hook.owner + "." + hook.method;
         return place && name.equals(name.indexOf('(') < 0 ? method : method + hook.descriptor);
-    }
-
-    private static File jar() throws IOException {
-        URL here = LiveProbes.class.getClassLoader().getResource("dev/klock/agent/weave/hooks.tsv");
-        if (here == null || !here.getProtocol().equals("jar")) {
-            throw new IOException("klock does not run from klock.jar");
-        }
-        try {
-            return new File(((JarURLConnection) here.openConnection()).getJarFileURL().toURI());
-        } catch (URISyntaxException e) {
-            throw new IOException("klock.jar is at " + here, e);
-        }
     }
 
     /**

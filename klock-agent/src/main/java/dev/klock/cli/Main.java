@@ -31,7 +31,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(name = "klock", synopsisSubcommandLabel = "VERB", description = "Keeps AI agents that run on the JVM inside what they said they would do.",
         descriptionHeading = "%n", optionListHeading = "%n", commandListHeading = "%nVerbs:%n",
         footer = {"", "Programs are started under klock with: java -javaagent:klock.jar[=key=value,...] ...",
-            "Exit codes: 0 clean, 1 klock failed, 2 bad usage or manifest, 3 violations found, 4 undo refused something."})
+            "Exit codes: 0 clean, 1 klock failed, 2 bad usage or manifest, 3 violations found, 4 undo refused something;",
+            "of run: the program's, or klock's for it (107 no lease, 108 aborted, 109 lease lost)."})
 public final class Main implements Runnable {
     @Spec
     private CommandSpec spec;

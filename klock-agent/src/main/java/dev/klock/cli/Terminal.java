@@ -67,6 +67,11 @@ final class Terminal {
         return colours ? "\u001b[31m" + text + "\u001b[0m" : text;
     }
 
+    /** Begins a new picture: an empty screen, or a line where there is none. */
+    void clear() {
+        out.print(colours ? "\u001b[H\u001b[2J" : System.lineSeparator());
+    }
+
     /** Replaces the terminal's last line on stderr; "" takes it away. */
     void status(String text) {
         err.print("\r\u001b[K" + text);

@@ -22,8 +22,10 @@ final class Verbs {
     /** All verbs. {@code instrumentation} is that of this JVM, null if the launcher gave none. */
     static Row[] all(Terminal terminal, LaunchEnvironment environment, Instrumentation instrumentation) {
         return new Row[] {
+            new Row("run", new Run(terminal, environment)),
             new Row("validate", new Validate(terminal, environment)),
             new Row("check", new Check(terminal, environment)),
+            new Row("status", new Status(terminal, environment)),
             new Row("sessions", new Sessions(terminal, environment, instrumentation)),
             new Row("diff", new Diff(terminal, environment, instrumentation)),
             new Row("undo", new Undo(terminal, environment, instrumentation)),

@@ -74,6 +74,9 @@ public interface CommandOrder extends AutoCloseable {
     /** Whether the process that registered {@code session} has ended. */
     boolean isGone(SessionKey session);
 
+    /** A name of the process that registered {@code session}, if it is another than this one and has not ended; else null. */
+    String processOf(SessionKey session);
+
     /** Lets go of it; nothing is asked of it any more. */
     @Override
     void close();

@@ -243,6 +243,9 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Under the lock: carries out a command of the session's, unless the handle is closed or its registration is over. */
     Outcome apply(EmbeddedSession s, Command command) {
+        if (s.isAnothers) {
+            throw new IllegalStateException(s.key + " is another process's session: only that asks for anything in its name");
+        }
         if (isReplaced(s)) {
             return Outcome.refused(new Refusal(Refusal.Code.SESSION_ENDED, s.key + " was opened again, and this is the handle from before"));
         }
@@ -425,7 +428,7 @@ public final class EmbeddedKernel implements AutoCloseable {
             }
             s.isClosed = true;
             LifeCycle state = kernel.state(s.key);
-            if (!closed && state != null && !state.isTerminal()) {
+            if (!closed && !s.isAnothers && state != null && !state.isTerminal()) {
                 if (apply(new Command.Complete(s.key)).isRefused()) {
                     apply(new Command.Abort(s.key, "closed while " + state));
                 }
@@ -527,6 +530,65 @@ public final class EmbeddedKernel implements AutoCloseable {
             tended = null;
             lock.unlock();
             undertaking.unlock();
+        }
+    }
+
+    /**
+     * Ends all sessions whose processes have ended, as {@link EmbeddedSession#acquire} does with those in its way. One that holds nothing, since
+     * it died perhaps, may come back, and is kept until it has not been heard of for {@code quietMs} milliseconds.
+     */
+    public void buryGone(long quietMs) {
+        if (order == null) {
+            return;
+        }
+        List<SessionKey> gone = new ArrayList<>();
+        enter();
+        try {
+            for (SessionKey key : kernel.sessions()) {
+                SessionView view = kernel.session(key);
+                boolean isAwaited = view.restarting() || view.leases() == 0 && kernel.nowMs() - view.lastSeenMs() < quietMs;
+                if (!view.state().isTerminal() && !isAwaited && order.isGone(key)) {
+                    gone.add(key);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        for (int i = 0; i < gone.size(); i++) {
+            bury(gone.get(i));
+        }
+    }
+
+    /** A name of the process that has opened {@code session}, if it is another than this one and has not ended; else null. */
+    public String processOf(SessionKey session) {
+        enter();
+        try {
+            return order == null ? null : order.processOf(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * A handle of a session that another process has opened and renews, for whoever acts under its leases: it is valid as long as that session
+     * is. Nothing can be asked by it but what it holds, and closing it ends nothing.
+     *
+     * @return null if there is no such session, or it is over
+     */
+    public EmbeddedSession follow(SessionKey key, SessionListener listener) {
+        enter();
+        try {
+            LifeCycle state = kernel.state(key);
+            if (state == null || state.isTerminal() || sessions.containsKey(key)) {
+                return null;
+            }
+            EmbeddedSession s = new EmbeddedSession(this, key, kernel.registration(key), kernel.session(key).priorityMs(), null, listener);
+            s.isAnothers = true;
+            s.leasesChanged(kernel.leasesOf(key), startNanos + (kernel.nowMs() - startMs) * 1_000_000, kernel.nowMs());
+            sessions.put(key, s);
+            return s;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -756,7 +818,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     private long wakeNanos() {
         long wake = dueNanos(nanos());
         for (EmbeddedSession s : sessions.values()) {
-            if (s.nextBeatNanos - wake < 0) {
+            if (!s.isAnothers && s.nextBeatNanos - wake < 0) {
                 wake = s.nextBeatNanos;
             }
         }
@@ -945,7 +1007,7 @@ public final class EmbeddedKernel implements AutoCloseable {
                     return false;
                 }
                 for (EmbeddedSession s : sessions.values()) {
-                    if (!closed && nanos() - s.nextBeatNanos >= 0) {
+                    if (!closed && !s.isAnothers && nanos() - s.nextBeatNanos >= 0) {
                         beat.add(s);
                         long everyMs = s.shortestTtlMs == 0 ? 60_000 : Math.max(1, s.shortestTtlMs / 3);
                         s.nextBeatNanos = nanos() + everyMs * 1_000_000;

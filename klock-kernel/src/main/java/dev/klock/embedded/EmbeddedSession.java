@@ -37,6 +37,8 @@ public final class EmbeddedSession implements AutoCloseable {
     Waiter waiter;
 
     boolean isClosed;
+    /** Whether another process has opened it and renews it. */
+    boolean isAnothers;
     /** Whether it has come to a state that it does not leave. */
     boolean isOver;
     /** Whether its leases have changed in the command that is being carried out. */
@@ -340,6 +342,7 @@ public final class EmbeddedSession implements AutoCloseable {
             shortestTtlMs = 0;
             holdsNothing = !isOver;
             valid = false;
+            tellValidity();
             return;
         }
         boolean first = shortestTtlMs == 0 || shortest < shortestTtlMs;
@@ -347,7 +350,8 @@ public final class EmbeddedSession implements AutoCloseable {
         validUntilNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(firstEndMs - nowMs - shortest / 5);
         valid = allHeld;
         holdsNothing = false;
-        if (first) {
+        tellValidity();
+        if (first && !isAnothers) {
             nextBeatNanos = sinceNanos + TimeUnit.MILLISECONDS.toNanos(shortest) / 3;
             kernel.beatEarlier(this);
         }
@@ -358,6 +362,19 @@ public final class EmbeddedSession implements AutoCloseable {
         isOver = true;
         valid = false;
         holdsNothing = false;
+        tellValidity();
+    }
+
+    private void tellValidity() {
+        if (listener != null) {
+            listener.validUntil(valid ? validUntilNanos : kernel.nanos());
+        }
+    }
+
+    /** A heartbeat now, beside those that come by themselves: whether the session may act under its leases still. Its leases may have been lost just then. */
+    public boolean renew() {
+        kernel.perform(this, new Command.Heartbeat(key, null));
+        return isValid();
     }
 
     /**

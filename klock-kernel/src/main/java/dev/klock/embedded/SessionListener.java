@@ -17,4 +17,11 @@ public interface SessionListener {
     /** What is held is not known any more, by anybody: the session must not act any more. {@code why}: what has become of what the kernels share. */
     default void kernelLost(KernelLostException why) {
     }
+
+    /**
+     * How long the session may act under its leases from now on, {@link System#nanoTime} ({@link EmbeddedSession#validUntilNanos}); a moment that
+     * is past where it may not. Called under the kernel's lock, so that it is told in order and at once: only keep it.
+     */
+    default void validUntil(long nanos) {
+    }
 }

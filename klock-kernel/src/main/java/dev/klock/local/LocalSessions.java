@@ -47,7 +47,8 @@ public final class LocalSessions implements Klock.Provider {
     static final int MAX_IDS = 1_000;
 
     /** The settings that {@code klock:} in a manifest may have; only the agent uses them. */
-    private static final String[] SETTINGS = {"mode", "home", "agent", "wait-timeout", "amend", "log.level"};
+    private static final String[] SETTINGS = {"mode", "home", "agent", "wait-timeout", "lease-ttl", "amend", "log.level",
+        "denials.limit", "backup.max-bytes", "backup.max-files"};
 
     private final EmbeddedKernel kernel;
     /**

@@ -276,6 +276,12 @@ final class LogOrder implements CommandOrder {
     }
 
     @Override
+    public String processOf(SessionKey session) {
+        Long of = registrars.get(session);
+        return of == null || of == writer ? null : presence.processOf(of);
+    }
+
+    @Override
     public void close() {
         try {
             log.close();

@@ -2,11 +2,14 @@ package dev.klock.shared;
 
 import java.io.Closeable;
 import java.io.File;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.RandomAccessFile;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -20,6 +23,7 @@ import java.util.Collection;
  */
 final class Presence implements Closeable {
     private static final String ENDING = ".alive";
+    private static final int MAX_TEXT = 200;
 
     private final File directory;
     private final String boot;
@@ -43,6 +47,7 @@ final class Presence implements Closeable {
             if (file.getChannel().tryLock() == null) {
                 throw new IOException(own + " is locked by another process");
             }
+            file.writeBytes(Ancestors.own());
             return new Presence(directory, boot, file);
         } catch (IOException | RuntimeException e) {
             file.close();
@@ -69,6 +74,26 @@ final class Presence implements Closeable {
         int pid = name.lastIndexOf('.', name.length() - ENDING.length() - 1) + 1;
         return name.substring(pid, name.length() - ENDING.length()).equals(Long.toString(ProcessHandle.current().pid()))
                 || isLocked(new File(directory, name).toPath());
+    }
+
+    /** The name of {@code writer}'s process, as {@link Ancestors} has it; null if it is not there, or cannot be known. Not of one in this process. */
+    String processOf(long writer) {
+        String prefix = boot + '.' + Long.toHexString(writer) + '.';
+        String[] names = directory.list((dir, name) -> name.startsWith(prefix) && name.endsWith(ENDING));
+        for (int i = 0; names != null && i < names.length; i++) {
+            if (isThere(names[i])) {
+                return text(new File(directory, names[i]));
+            }
+        }
+        return null;
+    }
+
+    private static String text(File file) {
+        try (InputStream in = new FileInputStream(file)) {
+            return new String(in.readNBytes(MAX_TEXT), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     /** Removes the files of those who have ended, but for {@code asked}: it will be asked for whether they have. */

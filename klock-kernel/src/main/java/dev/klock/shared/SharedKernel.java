@@ -1,5 +1,6 @@
 package dev.klock.shared;
 
+import dev.klock.embedded.CommandOrder;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.embedded.EventSink;
 import dev.klock.embedded.KernelLostException;
@@ -10,7 +11,11 @@ import java.io.IOException;
 
 /** Opens the kernel that all JVMs of a machine with the same home have in common. */
 public final class SharedKernel {
-    private static final String DIRECTORY = "kernel";
+    /** Of a home: where what the kernels have in common is. */
+    public static final String DIRECTORY = "kernel";
+
+    /** What the agents of a home tell their kernel; whoever looks at it must say the same. A lease that ran out blocks for 2 s still (C46). */
+    public static final KernelOptions OPTIONS = KernelOptions.standard().withLockDelayMs(2_000);
 
     private SharedKernel() {
     }
@@ -26,7 +31,7 @@ public final class SharedKernel {
      * @throws IOException it cannot be read or made; another version of klock is at work there
      */
     public static EmbeddedKernel open(File home, KernelOptions options, String version, Undertaker undertaker, EventSink sink) throws IOException {
-        LogOrder order = LogOrder.open(new File(home, DIRECTORY), version);
+        CommandOrder order = order(home, version);
         boolean done = false;
         try {
             EmbeddedKernel kernel = new EmbeddedKernel(options, order, undertaker, sink);
@@ -39,5 +44,14 @@ public final class SharedKernel {
                 order.close();
             }
         }
+    }
+
+    /**
+     * The order that the kernels of {@code home} follow, for whoever makes one of it.
+     *
+     * @throws IOException as for {@link #open}
+     */
+    public static CommandOrder order(File home, String version) throws IOException {
+        return LogOrder.open(new File(home, DIRECTORY), version);
     }
 }

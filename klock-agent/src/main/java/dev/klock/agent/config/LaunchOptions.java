@@ -268,9 +268,19 @@ public final class LaunchOptions {
         return text(Option.AGENT);
     }
 
+    /** Milliseconds of such a text as {@code 30s}, {@code 500ms}, {@code 2m}, {@code 1h} or {@code 0}; -1 if it is not one or above 24 h. */
+    public static long durationMs(String text) {
+        return Option.durationMs(text);
+    }
+
     /** How long to wait for a lease, in milliseconds. */
     public long waitTimeoutMs() {
         return Option.durationMs(text(Option.WAIT_TIMEOUT));
+    }
+
+    /** How long leases last without a heartbeat, milliseconds. */
+    public long leaseTtlMs() {
+        return Option.durationMs(text(Option.LEASE_TTL));
     }
 
     /** Whether permissive mode takes a lease for what was not declared when nothing conflicts (K6-3). */

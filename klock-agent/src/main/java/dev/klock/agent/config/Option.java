@@ -14,6 +14,8 @@ public enum Option {
     HOME("home", null, Kind.TEXT, InManifest.NO),
     AGENT("agent", null, Kind.ID, InManifest.NO),
     WAIT_TIMEOUT("wait-timeout", "30s", Kind.DURATION, InManifest.YES),
+    /** How long leases last that nobody renews: a program that is stopped for longer has lost them. The kernel cuts what is above its cap. */
+    LEASE_TTL("lease-ttl", "60s", Kind.DURATION, InManifest.YES),
     AMEND("amend", "false", Kind.FLAG, InManifest.NOT_LOOSER),
     LOG_LEVEL("log.level", "warn", Kind.LEVEL, InManifest.YES),
     /** Block mode: how often the same denied intent may come again before the session ends as in strict mode. */

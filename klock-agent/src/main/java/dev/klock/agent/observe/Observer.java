@@ -811,7 +811,7 @@ public final class Observer implements Hooks {
         work.depth = 1;
         try {
             Target opened = descriptors.get(fd);
-            if (opened == null && fd >= 0 && fd <= 2) {
+            if (opened == null && fd >= 0 && fd <= 2 || !verdicts.hasEnded()) {
                 return;
             }
             Resolved object = resolver.descriptor(fd);

@@ -34,7 +34,10 @@ public interface Verdicts {
      */
     boolean failed(Op op, Throwable cause);
 
-    /** Whether the session may no longer change anything: aborted, lease lost, over. Once true, always true. Read on every mutating call. */
+    /**
+     * Whether the session may no longer change anything: aborted, lease lost, over. Once true, always true. Asked on every mutating call. Where
+     * it may not by the clock, this asks whether it holds its leases still, which is renewing them (C46).
+     */
     boolean hasEnded();
 
     /**

@@ -1,0 +1,153 @@
+package dev.klock.agent;
+
+import dev.klock.agent.config.Home;
+import dev.klock.agent.config.Launch;
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Stderr;
+import dev.klock.agent.log.VerificationLog;
+import dev.klock.agent.observe.Observer;
+import dev.klock.bridge.Fence;
+import dev.klock.bridge.HostFiles;
+import dev.klock.digest.Restored;
+import dev.klock.digest.StateDigest;
+import dev.klock.embedded.Acquisition;
+import dev.klock.embedded.Undertaker;
+import dev.klock.kernel.Change;
+import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.Triple;
+import dev.klock.manifest.Manifest;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * What a session needs before its program begins: all leases and images, or no program (K2-5, K6-8). What stands in the way of the leases is
+ * waited for; who dies of it leaves its digest and ends with 107, to come back as old as it was (KLIS-8). Permissive goes on without, and says so.
+ */
+final class Start implements Undertaker {
+    private final Launch launch;
+    private final Manifest manifest;
+    private final SessionKey key;
+    private final Session session;
+    private final Home home;
+    private final Observer observer;
+    private final Images images;
+    private final Recovered recovered;
+    private final Digests digests;
+    private final boolean strict;
+
+    Start(Launch launch, Manifest manifest, SessionKey key, Home home, Session session, Observer observer, Images images, HostFiles files, VerificationLog log) {
+        this.launch = launch;
+        this.manifest = manifest;
+        this.key = key;
+        this.home = home;
+        this.session = session;
+        this.observer = observer;
+        this.images = images;
+        this.recovered = new Recovered(home, files, log);
+        this.digests = new Digests(home);
+        this.strict = launch.options().mode().denies();
+    }
+
+    /**
+     * Takes the leases and makes the images. Does not return if the program must not begin.
+     *
+     * @param fence of the session, which follows the leases where a program without them must change nothing
+     * @param wanted the triples to be leased
+     */
+    void take(Fence fence, List<Triple> wanted) throws UsageException, InterruptedException {
+        Leases leases = open(fence);
+        session.holds(leases);
+        if (!wanted.isEmpty()) {
+            Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs(), launch.options().leaseTtlMs());
+            if (acquired.isGranted()) {
+                digests.settled();
+                tell(acquired.changes());
+            } else {
+                refused(leases, acquired);
+            }
+        }
+        // under the leases of this session, before it uses anything of theirs (C45)
+        recovered.all();
+        try {
+            images.preflight(manifest);
+        } catch (IOException e) {
+            if (strict) {
+                throw new UsageException("the images before the start could not be made: " + e.getMessage());
+            }
+            Stderr.warn("the images before the start could not be made: " + e.getMessage());
+        }
+        leases.confirm();
+    }
+
+    private Leases open(Fence fence) throws UsageException {
+        try {
+            Leases leases = Leases.shared(home, observer, this, session, strict ? fence : null);
+            begin(leases);
+            return leases;
+        } catch (IOException e) {
+            String why = "the leases that the sessions of " + home.directory() + " share cannot be known: " + e.getMessage();
+            if (strict) {
+                throw new UsageException(why);
+            }
+            Stderr.warn(why + "; runs without");
+            Leases none = Leases.none(session);
+            none.begin(key, manifest.priorityTimestamp());
+            return none;
+        }
+    }
+
+    /** As who it was, if it died and left a digest, else as a new session. */
+    private void begin(Leases leases) throws IOException {
+        Restored restored = digests.take(key.agentId(), System.currentTimeMillis());
+        if (restored != null) {
+            try {
+                leases.comeBack(restored);
+                return;
+            } catch (IllegalArgumentException e) {
+                Stderr.warn("the digest of session " + restored.digest().session().sessionId() + " is not used: " + e.getMessage());
+            }
+        }
+        leases.begin(key, manifest.priorityTimestamp());
+    }
+
+    @Override
+    public boolean rollBack(SessionKey gone) {
+        observer.enter();
+        try {
+            return recovered.all();
+        } finally {
+            observer.leave();
+        }
+    }
+
+    private void refused(Leases leases, Acquisition acquired) throws UsageException {
+        String why = leases.inTheWay(acquired);
+        if (!strict) {
+            Stderr.warn("runs without its leases: " + why);
+            return;
+        }
+        if (acquired.refusal() != null) {
+            throw new UsageException("the manifest's leases are refused: " + why);
+        }
+        try {
+            digests.keep(leases.digest(acquired));
+        } catch (IOException e) {
+            Stderr.error("the digest could not be kept, so the agent comes back as young as it comes: " + e.getMessage());
+        }
+        session.died();
+        Stderr.announce((acquired.timedOut() ? "no lease within " + Leases.seconds(launch.options().waitTimeoutMs()) + ": " : "no lease: ") + why
+                + "; start it again within five minutes, and it is as old as now (java -jar klock.jar run does)");
+        Runtime.getRuntime().halt(StateDigest.EXIT_CODE);
+    }
+
+    /** What others may have changed while the agent was away (K5-10, K5-11). */
+    private static void tell(List<Change> changes) {
+        for (int i = 0; i < changes.size(); i++) {
+            Stderr.announce("while this agent was away: " + told(changes.get(i)));
+        }
+    }
+
+    private static String told(Change change) {
+        return change.by() == null ? "anything may have changed" : change.by().agentId() + " had " + change.predicate() + ' ' + change.resource();
+    }
+}

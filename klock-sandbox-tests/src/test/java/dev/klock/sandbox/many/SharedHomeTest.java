@@ -1,0 +1,314 @@
+package dev.klock.sandbox.many;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.sandbox.jvm.Child;
+import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.jvm.Tree;
+import dev.klock.sandbox.launch.Workspace;
+import dev.klock.sandbox.subject.Script;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** JVMs with the same home never have in hand what conflicts, however they end, and come back as old as they were. */
+class SharedHomeTest {
+    private static final String JDKS = "dev.klock.sandbox.jvm.Jdks#each";
+    private static final int DIED = 107;
+    private static final int ABORTED = 108;
+    private static final int LOST = 109;
+    /** What a stopped holder's lease lasts at most: its time to live, and the delay after it. */
+    private static final Duration ALL_OVER = Duration.ofSeconds(20);
+
+    @TempDir
+    Path directory;
+
+    private Workspace workspace() {
+        return Workspace.in(directory);
+    }
+
+    /** An agent that may change all below {@code w/out}, and nothing else but the file that says it is ready. */
+    private static Child agent(Workspace w, Jdk jdk, String id, String options, String... steps) {
+        return agentWith("", w, jdk, id, options, steps);
+    }
+
+    private static Child agentWith(String more, Workspace w, Jdk jdk, String id, String options, String... steps) {
+        String manifest = """
+                ver: "1.0"
+                agent_id: %2$s
+                scope:
+                  - CONSUMES FILE:%1$s/w/in/**
+                  - MUTATES FILE:%1$s/w/out/**
+                  - PROVIDES FILE:%1$s/w/out/**
+                  - DELETES FILE:%1$s/w/out/**
+                  - RENAMES FILE:%1$s/w/out/**
+                  - PROVIDES FILE:%1$s/%2$s-ready
+                """.formatted(w.root(), id) + more;
+        return Child.on(jdk).in(w.root()).main(Script.class, steps).file(id + ".yaml", manifest)
+                .klock("manifest=" + id + ".yaml" + (options.isEmpty() ? "" : "," + options));
+    }
+
+    /** One that holds what it has declared until {@code w/in/go} is there. */
+    private static Child.Running holder(Workspace w, Jdk jdk, String id, String options) {
+        return agent(w, jdk, id, options, "write " + id + "-ready now", "await w/in/go").begin().until(w.root().resolve(id + "-ready"));
+    }
+
+    private static void go(Workspace w) throws IOException {
+        Files.createFile(w.root().resolve("w/in/go"));
+    }
+
+    private static List<Path> digests(Workspace w) throws IOException {
+        Path place = w.root().resolve(".klock/state-digest");
+        if (!Files.exists(place)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(place)) {
+            return files.filter(file -> file.toString().endsWith(".json")).sorted().toList();
+        }
+    }
+
+    private static void completed(Child.Running one) {
+        Outcome outcome = one.await();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K4-4")
+    @Tag("K5-4")
+    @Tag("K5-5")
+    @Tag("K8-3")
+    @Tag("K8-4")
+    @Tag("K7-9")
+    void younger_whoseFilesAnOlderHolds_endsWith107BeforeItsMain_andLeavesItsDigest(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running older = holder(w, jdk, "older", "");
+        Tree before = w.tree();
+
+        Outcome died = agent(w, jdk, "younger", "", "write w/out/a mine").run();
+
+        assertThat(died.exit()).as(died.toString()).isEqualTo(DIED);
+        assertThat(died.out()).isEmpty();
+        assertThat(died.err()).contains("no lease: ").contains("of older/").contains("(process " + older.process().pid() + ")").contains("java -jar klock.jar run");
+        assertThat(w.tree()).isEqualTo(before);
+        assertThat(digests(w)).hasSize(1);
+        assertThat(Files.readString(digests(w).get(0))).contains("\"agent_id\":\"younger\"").contains("\"epoch\":0").contains("w/out/**").contains("\"signature\"");
+        go(w);
+        completed(older);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K8-2")
+    @Tag("K8-5")
+    @Tag("K5-7")
+    @Tag("FIELD-I09")
+    void agent_thatDied_comesBackAsOldAsItWas_andWaitsForAYoungerOne(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running first = holder(w, jdk, "first", "");
+        Outcome died = agent(w, jdk, "victim", "", "write w/out/a mine").run();
+        go(w);
+        completed(first);
+        Files.delete(w.root().resolve("w/in/go"));
+        Child.Running younger = holder(w, jdk, "latest", "");
+
+        Child.Running back = agent(w, jdk, "victim", "", "write w/out/a mine").begin().untilSays("waits for a lease, at most 30 s: ");
+        go(w);
+        completed(younger);
+        Outcome done = back.await();
+
+        assertThat(died.exit()).as(died.toString()).isEqualTo(DIED);
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(done.err()).contains("of latest/");
+        assertThat(w.root().resolve("w/out/a")).hasContent("mine");
+        assertThat(digests(w)).isEmpty();
+    }
+
+    /** Without its digest it would be younger than who came meanwhile, and would die again. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K8-9")
+    @Tag("K8-10")
+    void digest_thatSomebodyHasChanged_isRefusedWithItsReason_andMakesNobodyOlder(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running older = holder(w, jdk, "older", "");
+        agent(w, jdk, "younger", "", "write w/out/a mine").run();
+        Path digest = digests(w).get(0);
+        String text = Files.readString(digest);
+        Files.writeString(digest, text.replaceFirst("\"priority_timestamp\":\\d+", "\"priority_timestamp\":1"));
+
+        Outcome again = agent(w, jdk, "younger", "", "write w/out/a mine").run();
+
+        assertThat(again.exit()).as(again.toString()).isEqualTo(DIED);
+        assertThat(again.err()).contains(digest.getFileName() + " is not used (FORGED: ");
+        assertThat(digest).doesNotExist();
+        assertThat(digest.resolveSibling(digest.getFileName() + ".refused")).exists();
+        go(w);
+        completed(older);
+    }
+
+    /** By a new open, and through a stream that was open before. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C46")
+    @Tag("FIELD-I01")
+    @Tag("FIELD-I02")
+    void holder_stoppedUntilItsLeaseIsAnothers_changesNothingMoreAndEndsWith109(Jdk jdk) throws IOException {
+        for (String late : new String[] {"append w/out/a late", "put late", "delete w/out/a", "write w/out/c/new late"}) {
+            Workspace w = Workspace.in(Files.createDirectory(directory.resolve(late.substring(0, 3) + late.length())));
+            Child.Running stopped = agent(w, jdk, "stopped", "lease-ttl=2s", "hold w/out/a", "put mine", "write stopped-ready now", "await w/in/go", late,
+                    "print it went on").begin().until(w.root().resolve("stopped-ready")).signal("STOP");
+
+            Outcome other = untilGranted(() -> agent(w, jdk, "other", "", "write w/out/a theirs"));
+            Tree theirs = w.tree();
+            Files.createFile(w.root().resolve("w/in/go"));
+            Outcome lost = stopped.signal("CONT").await();
+
+            Files.delete(w.root().resolve("w/in/go"));
+            assertThat(lost.exit()).as(late + ": " + lost).isEqualTo(LOST);
+            assertThat(lost.out()).doesNotContain("it went on");
+            assertThat(lost.err()).contains("changes made so far are kept");
+            assertThat(w.tree().visible()).as(late + "\n" + other + "\n" + lost).isEqualTo(theirs.visible());
+        }
+    }
+
+    private interface Attempt {
+        Child child();
+    }
+
+    private static Outcome untilGranted(Attempt attempt) {
+        long deadline = System.nanoTime() + ALL_OVER.toNanos();
+        while (true) {
+            Outcome outcome = attempt.child().run();
+            if (outcome.exit() == 0) {
+                return outcome;
+            }
+            assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(DIED);
+            assertThat(System.nanoTime()).as("granted in time: " + outcome).isLessThan(deadline);
+        }
+    }
+
+    /** One that was stopped for less than that goes on as if nothing had been. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C46")
+    void holder_stoppedForLessThanItsLease_goesOn(Jdk jdk) throws IOException, InterruptedException {
+        Workspace w = workspace();
+        Child.Running stopped = agent(w, jdk, "stopped", "lease-ttl=20s", "hold w/out/a", "write stopped-ready now", "await w/in/go", "put late", "append w/out/b late")
+                .begin().until(w.root().resolve("stopped-ready")).signal("STOP");
+        TimeUnit.MILLISECONDS.sleep(500);
+        go(w);
+        completed(stopped.signal("CONT"));
+        assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a\nlate");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C45")
+    @Tag("K3-1")
+    @Tag("FIELD-I05")
+    void holder_thatIsKilled_isUndoneBeforeTheNextOneHasItsFiles(Jdk jdk) {
+        Workspace w = workspace();
+        Child.Running killed = agent(w, jdk, "killed", "", "write w/out/a half", "delete w/out/b", "write killed-ready now", "sleep 60000")
+                .begin().until(w.root().resolve("killed-ready"));
+        killed.kill();
+        killed.await();
+
+        Outcome next = agent(w, jdk, "next", "", "append w/out/a next").run();
+
+        assertThat(next.exit()).as(next.toString()).isZero();
+        assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a\nnext");
+        assertThat(w.root().resolve("w/out/b")).hasContent("first of w/out/b");
+        assertThat(next.err()).contains("crashed and was rolled back");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K4-4")
+    @Tag("C45")
+    @Tag("FIELD-I14")
+    void older_thatWaitsForAYoungerOneWhichStrays_findsItsFilesAsTheyWereBefore(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running strays = agent(w, jdk, "strays", "", "write w/out/a astray", "write strays-ready now", "await w/in/go", "write w/x astray").begin()
+                .until(w.root().resolve("strays-ready"));
+        Child.Running waits = agentWith("priority_timestamp: 1000\n", w, jdk, "waits", "", "append w/out/a after").begin().untilSays("waits for a lease");
+        go(w);
+
+        Outcome strayed = strays.await();
+        assertThat(strayed.exit()).as(strayed.toString()).isEqualTo(ABORTED);
+        completed(waits);
+        assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a\nafter");
+    }
+
+    /** A build's tests in a JVM of their own, under the same manifest. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void child_underItsParentsManifest_worksUnderItsParentsLeases_andAStrangerDoesNot(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        String effects = "  - {predicate: PROVIDES, resource: \"PROCESS:" + jdk.home().resolve("bin/java").toRealPath() + "\", effects: [\"MUTATES FILE:"
+                + w.root() + "/w/out/**\"]}\n";
+        List<String> child = agentWith(effects, w, jdk, "parent", "", "append w/out/a child", "write w/out/ready now", "await w/in/go").command();
+        List<String> run = new ArrayList<>(List.of("run"));
+        child.forEach(word -> run.add(word.replace(' ', Script.BLANK)));
+        Child.Running parent = agentWith(effects, w, jdk, "parent", "", "append w/out/a parent", String.join(" ", run)).begin().until(w.root().resolve("w/out/ready"));
+
+        Outcome stranger = agentWith(effects, w, jdk, "parent", "", "append w/out/a stranger").run();
+        go(w);
+
+        assertThat(stranger.exit()).as(stranger.toString()).isEqualTo(DIED);
+        Outcome done = parent.await();
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(done.out()).contains("ended with 0");
+        assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a\nparent\nchild");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-I16")
+    void kernel_thatIsGarbledOrGone_letsNobodyChangeAnything(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running holds = agent(w, jdk, "holds", "", "write holds-ready now", "await w/in/go", "times 100 sleep 100", "append w/out/a late").begin()
+                .until(w.root().resolve("holds-ready"));
+        Path log;
+        try (Stream<Path> files = Files.list(w.root().resolve(".klock/kernel"))) {
+            log = files.filter(file -> file.toString().endsWith(".0")).findFirst().orElseThrow();
+        }
+        byte[] good = Files.readAllBytes(log);
+        byte[] bad = good.clone();
+        bad[20] ^= 1;
+        Files.write(log, bad);
+        Outcome next = agent(w, jdk, "next", "", "write w/out/a mine").run();
+        Files.delete(log);
+        go(w);
+        Outcome lost = holds.await();
+
+        assertThat(next.exit()).as(next.toString()).isEqualTo(2);
+        assertThat(next.err()).contains("the leases that the sessions of ").contains(log.getFileName().toString());
+        assertThat(lost.exit()).as(lost.toString()).isEqualTo(LOST);
+        assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-3")
+    void permissive_whoseFilesAnotherHolds_saysSoAndRunsWithoutItsLeases(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running older = holder(w, jdk, "older", "");
+        Outcome ran = agent(w, jdk, "younger", "mode=permissive", "append w/out/a mine").run();
+        go(w);
+
+        assertThat(ran.exit()).as(ran.toString()).isZero();
+        assertThat(ran.err()).contains("runs without its leases: ").contains("of older/");
+        completed(older);
+    }
+}
