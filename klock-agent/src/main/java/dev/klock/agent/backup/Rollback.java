@@ -57,7 +57,7 @@ final class Rollback {
     private static final int BATCH_FILES = 128;
     private static final long BATCH_BYTES = 64L << 20;
     private static final int HELPERS = 15;
-    private static final String HOLDS = "the session's directory holds what the session did not make";
+    private static final String HOLDS = "a directory is there, with something in it that the session did not make";
     private static final byte[] DEFAULT_ACL = "system.posix_acl_default".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BACKUPS = "backups".getBytes(StandardCharsets.US_ASCII);
 
