@@ -278,7 +278,7 @@ class MainTest {
     @Test
     void verb_unknownOrNone_isOneLineWithTheNearest() {
         assertBadUsage(run());
-        assertThat(err).startsWith("klock: which verb? one of validate, check, ");
+        assertThat(err).startsWith("klock: which verb? one of run, validate, check, ");
         assertBadUsage(run("valdate"));
         assertThat(err).contains("did you mean validate?");
         assertBadUsage(run("nosuch"));
