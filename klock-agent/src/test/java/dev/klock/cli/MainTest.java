@@ -282,7 +282,7 @@ class MainTest {
         assertBadUsage(run("valdate"));
         assertThat(err).contains("did you mean validate?");
         assertBadUsage(run("nosuch"));
-        assertThat(err).contains("there is no verb 'nosuch'; there are validate, check, ");
+        assertThat(err).contains("there is no verb 'nosuch'; there are run, validate, check, ");
         assertBadUsage(run("validate", "--jsno"));
         assertThat(err).contains("did you mean --json?", "see klock validate --help");
         assertBadUsage(run("@/etc/passwd"));

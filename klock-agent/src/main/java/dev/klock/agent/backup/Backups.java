@@ -525,8 +525,13 @@ public final class Backups implements Closeable {
         image(path);
         Entry e = known.get(new Name(path));
         if (e != null) {
-            mappings.begin(e);
+            FileState held = mappings.begin(e);
             synchronized (e) {
+                if (held == null) {
+                    e.unheld = true;
+                } else {
+                    e.mappedTo(held);
+                }
                 e.mapped = true;
             }
         }
@@ -537,11 +542,15 @@ public final class Backups implements Closeable {
         List<Mappings.Mapping> over = mappings.over();
         for (int i = 0; i < over.size(); i++) {
             Mappings.Mapping mapping = over.get(i);
+            synchronized (mapping.entry) {
+                // the file may have another name by now
+                mapping.entry.overlapped |= mapping.entry.users > 0;
+            }
             for (int n = 0; n < mapping.times; n++) {
                 left(mapping.entry.name.bytes, mapping.fd);
             }
             synchronized (mapping.entry) {
-                mapping.entry.mapped = mapping.entry.users > 0 && mappings.has(mapping.entry);
+                mapping.entry.unmapped(mapping.file, mapping.times);
             }
             files.close(mapping.fd);
         }
@@ -720,6 +729,7 @@ public final class Backups implements Closeable {
         boolean tree = false;
         boolean child = false;
         synchronized (e) {
+            FileState before = e.lastKnown();
             if (e.users > 1) {
                 e.users--;
                 meet(e, fd);
@@ -736,7 +746,7 @@ public final class Backups implements Closeable {
                 child = e.openDepth > 0;
                 children.closed(e);
                 e.overlapped = false;
-                tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
+                tree = e.left != null && (e.withTree && e.left.kind != FileState.ABSENT || e.left.kind == FileState.DIRECTORY && !e.left.sameInode(before));
                 e.withTree = false;
             }
         }
@@ -937,7 +947,7 @@ public final class Backups implements Closeable {
     }
 
     /**
-     * The directory stayed (its rename failed, or a child worked in it): what is below is open no longer.
+     * The directory stayed (its rename failed, or a child worked in it), or came here: what is below is open no longer.
      *
      * @param child a child could put there what it liked
      */
@@ -1441,8 +1451,11 @@ public final class Backups implements Closeable {
      * have. Holds e.
      */
     private boolean supersedeReplaced(Entry e) throws IOException {
-        FileState there = FileState.look(files, e.name);
-        if (there.kind != FileState.FILE || e.wasAt(there) || children.isOpen(e.name) || !known.isReplaced(e, there)) {
+        return supersedeReplaced(e, FileState.look(files, e.name));
+    }
+
+    private boolean supersedeReplaced(Entry e, FileState there) throws IOException {
+        if (there.kind != FileState.FILE || e.isOpenOn(there) || children.isOpen(e.name) || !known.isReplaced(e, there)) {
             return false;
         }
         e.superseded();
@@ -1453,11 +1466,12 @@ public final class Backups implements Closeable {
     /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
     private void again(Entry e) throws IOException {
         leaveIfGone(e);
-        if (e.users > 0) {
-            supersedeReplaced(e);
-        }
         long at = next();
         FileState now = FileState.look(files, e.name);
+        if (e.users > 0 && supersedeReplaced(e, now)) {
+            // not what others have put there since
+            now = e.image;
+        }
         if (e.left != null && !children.isOpen(e.name) && known.foreign(e, now)) {
             e.superseded();
             take(e, Entry.TOUCHED);

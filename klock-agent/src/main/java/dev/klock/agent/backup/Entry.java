@@ -46,6 +46,12 @@ final class Entry {
     int users;
     /** It was mapped while it was open for writing; until {@link Mappings} finds the last mapping gone, {@link #users} stays above 0. */
     boolean mapped;
+    /** How many of the {@link #users} are mappings of {@link #mappedTo}. */
+    private int mappings;
+    /** The files that were mapped and are held, which are several where others were put at the path; never changed, but exchanged. */
+    private FileState[] mappedTo = {};
+    /** There is a mapping of a file that is not held. */
+    boolean unheld;
     /** What the session left, null while it may be changing. */
     volatile FileState left;
     /** Order among all of {@link #left}, or of the touch that made it null. */
@@ -153,12 +159,40 @@ final class Entry {
 
     /** Whether this is the file, or one of the files, that were at the path when they were last seen. */
     boolean wasAt(FileState file) {
-        for (FileState m : met) {
-            if (m.sameInode(file)) {
+        return isAmong(met, file) || lastKnown().sameInode(file);
+    }
+
+    /**
+     * Whether the session may have this file open by the path: one that it has mapped, where it has nothing but mappings that are held, since
+     * those keep their numbers; else one of those that were there.
+     */
+    boolean isOpenOn(FileState file) {
+        return users > 0 && (users <= mappings ? isAmong(mappedTo, file) : wasAt(file));
+    }
+
+    private static boolean isAmong(FileState[] files, FileState file) {
+        for (FileState one : files) {
+            if (one.sameInode(file)) {
                 return true;
             }
         }
-        return lastKnown().sameInode(file);
+        return false;
+    }
+
+    /** {@code held} was mapped by this path. */
+    void mappedTo(FileState held) {
+        mappings++;
+        if (!isAmong(mappedTo, held)) {
+            mappedTo = Arrays.copyOf(mappedTo, mappedTo.length + 1);
+            mappedTo[mappedTo.length - 1] = held;
+        }
+    }
+
+    /** No mapping of {@code held}, which was mapped so many times, is left. */
+    void unmapped(FileState held, int times) {
+        mappings -= times;
+        mappedTo = Arrays.stream(mappedTo).filter(one -> !one.sameInode(held)).toArray(FileState[]::new);
+        mapped = users > 0 && (mappings > 0 || unheld);
     }
 
     /** Notes that {@code file} was found at the path; false if that is known. */

@@ -284,7 +284,7 @@ final class Identities {
     }
 
     private boolean looksReplaced(Entry e, FileState now) {
-        if (now.kind != FileState.FILE || e.wasAt(now) || leftAsIs(now)) {
+        if (now.kind != FileState.FILE || e.isOpenOn(now) || leftAsIs(now)) {
             return false;
         }
         if (now.size == 0 && System.nanoTime() - e.touchedNs < MAX_MAKING_NS) {
@@ -294,7 +294,7 @@ final class Identities {
         Entry[] candidates = byInode.get(now.ino);
         for (int i = 0; candidates != null && i < candidates.length; i++) {
             Entry c = candidates[i];
-            if (c.role == Entry.TOUCHED && (now.couldBeMoved(c.image) || c.users > 0 && c.wasAt(now))) {
+            if (c.role == Entry.TOUCHED && (now.couldBeMoved(c.image) || c.isOpenOn(now))) {
                 return false;
             }
         }
@@ -315,7 +315,7 @@ final class Identities {
             if (other == e || other.role != Entry.TOUCHED) {
                 continue;
             }
-            known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.users > 0 && other.wasAt(now);
+            known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.isOpenOn(now);
             if (now.sameInode(other.image) && other.image.hasOtherNames() && (now.kind != FileState.FILE || other.contentAt >= 0)) {
                 twin = other;
             }
@@ -350,7 +350,7 @@ final class Identities {
             }
             boolean there = holds(from.name, now);
             // what the session has open is that file: its number cannot have been given to another
-            known |= now.couldBeMoved(from.image) || there && from.left == null || from.users > 0 && from.wasAt(now);
+            known |= now.couldBeMoved(from.image) || there && from.left == null || from.isOpenOn(now);
             if (!there && !from.name.equals(name)) {
                 origin = from;
             }
@@ -446,7 +446,7 @@ final class Identities {
             return false;
         }
         for (Entry c : candidates) {
-            if (c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.users > 0 && c.wasAt(now))) {
+            if (c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.isOpenOn(now))) {
                 return true;
             }
         }
@@ -463,8 +463,9 @@ final class Identities {
             return false;
         }
         for (Entry c : candidates) {
-            if (c != except && c.role == Entry.TOUCHED && (c.left == null || c.users > 0) && c.wasAt(now)
-                    && hasNamesLeft(candidates, now, 0)) {
+            // what went with its directory was not open, though nothing is known to have been left at its name
+            boolean open = c.isOpenOn(now) || c.left == null && !isGoneWithDirectory(c) && c.wasAt(now);
+            if (c != except && c.role == Entry.TOUCHED && open && hasNamesLeft(candidates, now, 0)) {
                 return true;
             }
         }

@@ -35,6 +35,7 @@ final class Mappings {
     /** A file that was mapped. */
     static final class Mapping {
         final Entry entry;
+        final FileState file;
         /** Stands for the file; to be closed by who gets this from {@link #over}. */
         final int fd;
         /** How often it was mapped. */
@@ -42,37 +43,40 @@ final class Mappings {
         /** Whether a mapping of it was seen. */
         private boolean seen;
 
-        private Mapping(Entry entry, int fd) {
+        private Mapping(Entry entry, FileState file, int fd) {
             this.entry = entry;
+            this.file = file;
             this.fd = fd;
         }
     }
 
-    /** The file at the name of {@code e} is about to be mapped. */
-    synchronized void begin(Entry e) {
+    /** The file at the name of {@code e} is about to be mapped; answers it if it is held for that. */
+    synchronized FileState begin(Entry e) {
         if (byInode.size() >= MAX_HELD) {
-            return;
+            return null;
         }
         int fd = -1;
         try {
             fd = files.hold(e.name.bytes, false);
             long[] status = fd < 0 ? null : files.status(fd);
             if (status == null) {
-                return;
+                return null;
             }
-            Mapping known = byInode.get(status[HostFiles.INO]);
+            FileState file = FileState.of(status, FileState.now(), null, false);
+            Mapping known = byInode.get(file.ino);
             if (known == null) {
-                known = new Mapping(e, fd);
-                byInode.put(status[HostFiles.INO], known);
+                known = new Mapping(e, file, fd);
+                byInode.put(file.ino, known);
                 fd = -1;
             } else if (known.entry != e) {
-                // by another of its names: the file is held
-                return;
+                // by another of its names: the file is held, but not counted here
+                return null;
             }
             known.times++;
             known.seen = false;
-        } catch (IOException e1) {
-            return;
+            return file;
+        } catch (IOException unreachable) {
+            return null;
         } finally {
             if (fd >= 0) {
                 files.close(fd);
@@ -96,16 +100,6 @@ final class Mappings {
         });
         byInode.values().removeAll(over);
         return over;
-    }
-
-    /** Whether e's file is held. */
-    synchronized boolean has(Entry e) {
-        for (Mapping mapping : byInode.values()) {
-            if (mapping.entry == e) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** The inode numbers of all that this process has mapped; null if that cannot be known. */

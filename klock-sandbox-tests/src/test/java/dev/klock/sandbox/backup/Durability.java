@@ -172,7 +172,7 @@ final class Durability {
         } else if (isInTree(path) && straying) {
             unsafeFiles.add(path);
             unsafeTree.add(path);
-        } else if (path.startsWith(home) && !path.contains("/log/")) {
+        } else if (path.startsWith(home) && isKept(path)) {
             unsafeFiles.add(path);
         }
     }
@@ -225,9 +225,13 @@ final class Durability {
         unsafeNames.values().removeIf(directory -> directory.equals(path));
     }
 
+    /** The verification log is no part of what brings anything back, and no lease outlives the machine's boot. */
+    private boolean isKept(String path) {
+        return !path.startsWith(home + "/log/") && !path.startsWith(home + "/kernel");
+    }
+
     private void made(String path) {
-        // the verification log is no part of what brings anything back
-        if (path.equals(home) || path.startsWith(home + "/") && !path.contains("/log/")) {
+        if (path.equals(home) || path.startsWith(home + "/") && isKept(path)) {
             unsafeNames.put(path, parent(path));
         }
     }

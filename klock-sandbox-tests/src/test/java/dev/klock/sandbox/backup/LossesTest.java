@@ -48,7 +48,11 @@ class LossesTest {
     }
 
     private static Child losing(Workspace workspace, Jdk jdk, String... arguments) {
-        return Child.on(jdk).in(workspace.root()).main(Losses.class, arguments).klock("").manifest(workspace.manifest());
+        return losingWith("", workspace, jdk, arguments);
+    }
+
+    private static Child losingWith(String options, Workspace workspace, Jdk jdk, String... arguments) {
+        return Child.on(jdk).in(workspace.root()).main(Losses.class, arguments).klock(options).manifest(workspace.manifest());
     }
 
     static Stream<Arguments> cases() {
@@ -92,13 +96,14 @@ class LossesTest {
         Workspace workspace = workspace();
         String before = workspace.tree().visible();
 
-        List<Outcome> both = Child.together(List.of(losing(workspace, jdk, "H03", "0"), losing(workspace, jdk, "H03", "1500")));
+        // with one home they would not be open at the same time
+        List<Outcome> both = Child.together(List.of(losing(workspace, jdk, "H03", "0"),
+                losingWith("home=" + workspace.root().resolve("other"), workspace, jdk, "H03", "1500")));
 
         assertThat(both).extracting(Outcome::exit).as(both.toString()).containsExactly(108, 108);
         assertThat(workspace.root().resolve("w/out/a")).as(both.toString()).exists();
-        Path kept = workspace.root().resolve(".klock/backups");
         boolean there = Files.readString(workspace.root().resolve("w/out/a")).equals("first of w/out/a\n");
-        try (Stream<Path> all = Files.walk(kept)) {
+        try (Stream<Path> all = Stream.concat(Files.walk(workspace.root().resolve(".klock/backups")), Files.walk(workspace.root().resolve("other/backups")))) {
             there |= all.filter(p -> p.toString().contains("/aside/")).anyMatch(p -> p.toFile().length() == "first of w/out/a\n".length());
         }
         assertThat(there).as(both.toString()).isTrue();

@@ -362,10 +362,12 @@ class OpaqueChildTest {
         script(directory, "works.sh", "echo child > w/out/b; echo yes > w/in/started; while [ ! -e w/out/fresh ]; do sleep 0.05; done; sleep 0.5");
         String before = Files.readString(workspace.root().resolve("w/out/b"));
 
-        List<Outcome> both = Child.together(List.of(
-                workspace.bare(jdk, "run /bin/sh works.sh", "write w/x stray").klock("").manifest(manifest(workspace)),
-                workspace.bare(jdk, "await w/in/started", "write w/out/a second", "delete w/out/c/d", "write w/out/fresh second").klock("")
-                        .manifest(manifest(workspace))));
+        Child.Running first = workspace.bare(jdk, "run /bin/sh works.sh", "write w/x stray").klock("").manifest(manifest(workspace)).begin()
+                .until(workspace.root().resolve("w/in/started"));
+        // one that has its leases could not
+        Outcome second = workspace.bare(jdk, "write w/out/a second", "delete w/out/c/d", "write w/out/fresh second").klock("mode=permissive")
+                .manifest(manifest(workspace)).run();
+        List<Outcome> both = List.of(first.await(), second);
 
         assertThat(both.get(0).exit()).as(both.get(0).toString()).isEqualTo(108);
         assertThat(both.get(1).exit()).as(both.get(1).toString()).isZero();

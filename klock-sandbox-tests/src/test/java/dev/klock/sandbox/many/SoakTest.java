@@ -184,7 +184,10 @@ class SoakTest {
     private void ended(String name, Outcome outcome, boolean wasKilled) {
         if (wasKilled) {
             kills.incrementAndGet();
-            killed.add(name);
+            if (!outcome.out().contains("ends")) {
+                // else it may have ended well before it was killed
+                killed.add(name);
+            }
             if (!outcome.out().contains("begins")) {
                 killsAtStart.incrementAndGet();
             }
