@@ -96,6 +96,11 @@ final class Images implements PreImages {
     }
 
     @Override
+    public void kept(byte[] path, int fd) {
+        backups.leftInPlace(path, fd);
+    }
+
+    @Override
     public void left(byte[] path, int fd) {
         backups.left(path, fd);
     }

@@ -570,7 +570,8 @@ public final class Backups implements Closeable {
             case FileState.ABSENT:
                 return now.kind != FileState.ABSENT && !e.moved;
             case FileState.FILE:
-                return !now.sameStat(was);
+                // another thread's work through a stream or a mapping that was made under another name is no stranger's
+                return !now.sameStat(was) && !(now.sameInode(was) && known.openElsewhere(e, now));
             case FileState.LINK:
                 return now.kind != FileState.LINK || !Arrays.equals(now.link, was.link);
             default:
@@ -712,6 +713,19 @@ public final class Backups implements Closeable {
     /** {@link #left(byte[])} of an operation that has changed the file that was there, and put none in its place: another one is somebody else's. */
     public void leftInPlace(byte[] path) {
         left(path, -1, IN_ITS_PLACE);
+    }
+
+    /** {@link #leftInPlace(byte[])} of what was changed by a descriptor, whose file may have another name by now. */
+    public void leftInPlace(byte[] path, int fd) {
+        try {
+            Entry e = known.get(new Name(path));
+            if (e != null && e.role == Entry.TOUCHED && !ending) {
+                saw(fd, FileState.look(files, e.name));
+            }
+        } catch (IOException unknown) {
+            // it is known by its name only
+        }
+        leftInPlace(path);
     }
 
     /** {@link #left(byte[])} for a descriptor that is about to be closed; -1 for none. */

@@ -319,7 +319,7 @@ final class Decisions {
         }
         // with the same times to the nanosecond: a mode, or a copy that keeps them, as the undo of a later session makes
         boolean onlyInodeChanged = now.size == left.size && now.mtime == left.mtime && left.sha == null;
-        return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) || known.wasOpen(e, now) ? Plan.ATTRIBUTED : Plan.THEIRS;
+        return onlyInodeChanged || now.nlink > 1 && openInodes.containsKey(now.ino) || known.wasOpen(e, now, crashed) ? Plan.ATTRIBUTED : Plan.THEIRS;
     }
 
     /** What the session left at e: nothing, too, when it later removed or renamed a directory above. */

@@ -441,12 +441,17 @@ final class Identities {
 
     /** Whether the session is changing the file under another of its names, or was when that name went. */
     boolean openElsewhere(FileState now) {
+        return openElsewhere(null, now);
+    }
+
+    /** {@link #openElsewhere(FileState)} by another path than {@code except}'s. */
+    boolean openElsewhere(Entry except, FileState now) {
         Entry[] candidates = byInode.get(now.ino);
         if (candidates == null) {
             return false;
         }
         for (Entry c : candidates) {
-            if (c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.isOpenOn(now))) {
+            if (c != except && c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.isOpenOn(now))) {
                 return true;
             }
         }
@@ -457,14 +462,14 @@ final class Identities {
      * Whether the file was being changed when the session ended, under a name that may have gone since: a descriptor and a mapping
      * outlive the name that they were opened by. It has other names still: the inode number of a file that has none may be another's by now.
      */
-    boolean wasOpen(Entry except, FileState now) {
+    boolean wasOpen(Entry except, FileState now, boolean crashed) {
         Entry[] candidates = byInode.get(now.ino);
         if (candidates == null) {
             return false;
         }
         for (Entry c : candidates) {
-            // what went with its directory was not open, though nothing is known to have been left at its name
-            boolean open = c.isOpenOn(now) || c.left == null && !isGoneWithDirectory(c) && c.wasAt(now);
+            // what went with its directory was not open, though nothing is known to have been left at its name; after a crash nothing tells
+            boolean open = c.isOpenOn(now) || c.left == null && (crashed || !isGoneWithDirectory(c)) && c.wasAt(now);
             if (c != except && c.role == Entry.TOUCHED && open && hasNamesLeft(candidates, now, 0)) {
                 return true;
             }

@@ -66,6 +66,7 @@ final class Rollback {
     private final Identities known;
     private final Undo undo;
     private final Metadata metadata;
+    private final boolean crashed;
     private final Aside aside;
     private final Decisions decisions;
     private final Displaced displaced;
@@ -93,6 +94,7 @@ final class Rollback {
         this.known = backups.known.by(files);
         besidePrefix = ".klock-restore-".concat(Integer.toHexString(backups.sessionId().hashCode())).concat("-");
         metadata = new Metadata(files);
+        this.crashed = crashed;
         aside = new Aside(backups, files, undo);
         decisions = new Decisions(backups, files, known, crashed, undo, metadata, aside, byName, groups);
         displaced = new Displaced(backups, files, decisions, aside, undo);
@@ -939,7 +941,7 @@ final class Rollback {
             put(p, other, now);
         } else if (known.leftAsIs(now) || p.e.inPlace) {
             writeInPlace(p, other, now);
-        } else if (known.wasOpen(null, now) && now.size <= Displaced.MAX_DISPLACED_COPY) {
+        } else if (known.wasOpen(null, now, crashed) && now.size <= Displaced.MAX_DISPLACED_COPY) {
             // a mapping or a descriptor went on changing it when the name it was opened by was gone
             p.aside = backups.aside("displaced", known.all().size() + p.index, other);
             Displaced.copy(path, files.own(p.aside));

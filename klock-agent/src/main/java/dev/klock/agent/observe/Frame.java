@@ -61,10 +61,13 @@ final class Frame {
     boolean followA;
     /** {@link System#nanoTime()} when the name of what it changes was looked up; 0 if it was not read then. */
     long nowNs;
+    /** The open descriptor of what it changes; -1 where it goes by a name. */
+    int fd = -1;
     /** When {@link #nameA} was looked at, in nanoseconds since the epoch. */
     long sinceNs;
 
     void clear() {
+        fd = -1;
         a = null;
         b = null;
         partA = 0;

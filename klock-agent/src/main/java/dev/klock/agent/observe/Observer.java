@@ -472,10 +472,12 @@ public final class Observer implements Hooks {
                 judge.access(work, op, target, access, null, null);
             } else {
                 f = work.push(op, resolver.epoch());
+                f.fd = fd;
                 judge.change(work, f, target, arg, null, null);
                 for (int n = 0; f.waited && find(work, fd) != target; n++) {
                     target = find(work, fd);
                     again(work, f, n);
+                    f.fd = fd;
                     judge.change(work, f, target, arg, null, null);
                 }
             }

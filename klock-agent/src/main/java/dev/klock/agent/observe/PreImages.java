@@ -66,6 +66,11 @@ public interface PreImages {
         left(path);
     }
 
+    /** {@link #kept(byte[])} of an operation by the open descriptor {@code fd}: another thread may have given its file another name meanwhile. */
+    default void kept(byte[] path, int fd) {
+        kept(path);
+    }
+
     /** The same when the change is over because descriptor {@code fd}, opened on {@code path}, is about to be closed. */
     default void left(byte[] path, int fd) {
         left(path);
