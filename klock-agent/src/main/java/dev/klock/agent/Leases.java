@@ -27,6 +27,7 @@ import dev.klock.kernel.Predicate;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
+import dev.klock.manifest.Ids;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
@@ -46,6 +47,9 @@ import java.util.List;
 final class Leases implements Health, SessionListener {
     /** A lease taken by {@code amend} waits for nobody. */
     private static final long NO_WAIT = 0;
+
+    /** A dash and the digits of a long. */
+    private static final int MAX_SUFFIX = 17;
 
     private final EmbeddedKernel kernel;
     private final Session session;
@@ -91,9 +95,16 @@ final class Leases implements Health, SessionListener {
         }
     }
 
-    /** Opens the session. {@code priorityMs} {@link Manifest#NO_TIMESTAMP} for as young as now. */
+    /**
+     * Opens the session, under a longer name if the kernel remembers one of that name whose log and images are gone.
+     *
+     * @param priorityMs {@link Manifest#NO_TIMESTAMP} for as young as now
+     * @throws IllegalArgumentException the kernel does not take it; the message says why
+     */
     void begin(SessionKey key, long priorityMs) {
-        held = kernel.open(key, priorityMs == Manifest.NO_TIMESTAMP ? kernel.nowMs() : priorityMs, this, this);
+        SessionKey fresh = kernel.state(key) == null ? key
+                : SessionKey.of(key.agentId(), Ids.shortened(key.sessionId(), Manifest.MAX_ID_BYTES - MAX_SUFFIX) + '-' + Long.toHexString(System.nanoTime()));
+        held = kernel.open(fresh, priorityMs == Manifest.NO_TIMESTAMP ? kernel.nowMs() : priorityMs, this, this);
     }
 
     /**

@@ -84,6 +84,8 @@ final class Start implements Undertaker {
             Leases leases = Leases.shared(home, observer, this, session, strict ? fence : null);
             begin(leases);
             return leases;
+        } catch (IllegalArgumentException e) {
+            throw new UsageException("the session is not taken by the kernel: " + e.getMessage());
         } catch (IOException e) {
             String why = "the leases that the sessions of " + home.directory() + " share cannot be known: " + e.getMessage();
             if (strict) {

@@ -71,9 +71,12 @@ final class Presence implements Closeable {
     }
 
     private boolean isThere(String name) {
+        return isOwn(name) || isLocked(new File(directory, name).toPath());
+    }
+
+    private static boolean isOwn(String name) {
         int pid = name.lastIndexOf('.', name.length() - ENDING.length() - 1) + 1;
-        return name.substring(pid, name.length() - ENDING.length()).equals(Long.toString(ProcessHandle.current().pid()))
-                || isLocked(new File(directory, name).toPath());
+        return name.substring(pid, name.length() - ENDING.length()).equals(Long.toString(ProcessHandle.current().pid()));
     }
 
     /** The name of {@code writer}'s process, as {@link Ancestors} has it; null if it is not there, or cannot be known. Not of one in this process. */
@@ -81,7 +84,7 @@ final class Presence implements Closeable {
         String prefix = boot + '.' + Long.toHexString(writer) + '.';
         String[] names = directory.list((dir, name) -> name.startsWith(prefix) && name.endsWith(ENDING));
         for (int i = 0; names != null && i < names.length; i++) {
-            if (isThere(names[i])) {
+            if (!isOwn(names[i]) && isThere(names[i])) {
                 return text(new File(directory, names[i]));
             }
         }

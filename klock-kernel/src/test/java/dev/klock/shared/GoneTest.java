@@ -1,12 +1,16 @@
 package dev.klock.shared;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.klock.embedded.Acquisition;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.embedded.EmbeddedSession;
+import dev.klock.embedded.SessionListener;
 import dev.klock.embedded.Undertaker;
+import dev.klock.kernel.Change;
 import dev.klock.kernel.KernelOptions;
+import dev.klock.kernel.Lease;
 import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Predicate;
 import dev.klock.kernel.SessionKey;
@@ -146,5 +150,62 @@ class GoneTest {
         assertThat(refused.timedOut()).isTrue();
         assertThat(kernel.holders(SessionKey.DEFAULT_NAMESPACE, Resource.file("/w/a"))).singleElement()
                 .satisfies(lease -> assertThat(lease.session()).isEqualTo(HOLDER));
+    }
+
+    @Test
+    @Tag("K3-1")
+    void buryGone_endsWhoHoldsSomething_afterItsWorkIsUndone_andNobodyWhoIsThere() throws Exception {
+        session(this::undo, 9);
+        kernel.buryGone(0);
+        assertThat(kernel.leasesOf(HOLDER)).as("it is there still").hasSize(1);
+        kill();
+        kernel.buryGone(Long.MAX_VALUE);
+        assertThat(undone).containsExactly(HOLDER);
+        assertThat(kernel.leasesOf(HOLDER)).isEmpty();
+        assertThat(kernel.state(HOLDER)).isEqualTo(LifeCycle.ABORTED);
+    }
+
+    @Test
+    void processOf_namesItsProcess_asItsChildrenNameTheirAncestors() throws Exception {
+        session(this::undo, 9);
+        assertThat(kernel.processOf(HOLDER)).startsWith(holder.pid() + " ");
+        assertThat(kernel.processOf(SessionKey.of("asks", "s"))).as("this process's own").isNull();
+        assertThat(Ancestors.names()).doesNotContain(Ancestors.own());
+        assertThat(Ancestors.names()).doesNotContain(kernel.processOf(HOLDER)).isNotEmpty();
+        kill();
+        assertThat(kernel.processOf(HOLDER)).isNull();
+    }
+
+    /** For whoever acts under another process's leases. */
+    @Test
+    @Tag("C46")
+    void handleOfAnotherProcesssSession_isValidAsLongAsThatHoldsItsLeases_andAsksForNothing() throws Exception {
+        session(this::undo, 9);
+        List<Long> told = new CopyOnWriteArrayList<>();
+        EmbeddedSession followed = kernel.follow(HOLDER, new SessionListener() {
+            @Override
+            public void leaseLost(Lease lease) {
+            }
+
+            @Override
+            public void observationUpdate(List<Change> changes) {
+            }
+
+            @Override
+            public void validUntil(long nanos) {
+                told.add(nanos);
+            }
+        });
+        assertThat(followed.isValid()).isTrue();
+        assertThat(followed.leases()).hasSize(1);
+        assertThat(told).last().isEqualTo(followed.validUntilNanos());
+        assertThat(kernel.follow(HOLDER, null)).as("one handle is enough").isNull();
+        assertThatThrownBy(followed::releaseAll).isInstanceOf(IllegalStateException.class).hasMessageContaining("another process's session");
+        kill();
+        kernel.buryGone(0);
+        assertThat(followed.isValid()).isFalse();
+        assertThat(told.get(told.size() - 1) - System.nanoTime()).isNotPositive();
+        followed.close();
+        assertThat(kernel.state(HOLDER)).isEqualTo(LifeCycle.ABORTED);
     }
 }
