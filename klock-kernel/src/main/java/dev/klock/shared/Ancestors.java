@@ -41,7 +41,16 @@ public final class Ancestors {
 
     /** This process's name. */
     static String own() throws IOException {
-        return name(ProcessHandle.current().pid(), stat("self"), space());
+        return name(ownNumber(), stat("self"), space());
+    }
+
+    /** This process's number. {@code ProcessHandle} would tell it too, and load more than a hundred classes before a program's main. */
+    static long ownNumber() throws IOException {
+        try {
+            return Long.parseLong(new File("/proc/self").getCanonicalFile().getName());
+        } catch (NumberFormatException e) {
+            throw new IOException("/proc/self does not tell this process's number", e);
+        }
     }
 
     private static String name(long pid, String[] stat, String space) {

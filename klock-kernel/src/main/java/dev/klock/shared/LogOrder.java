@@ -30,6 +30,7 @@ final class LogOrder implements CommandOrder {
     private static final byte[] SEAL = {};
     private static final int ATTEMPTS = 100;
     private static final int MIN_REGISTRARS = 1000;
+    private static final int MAX_DIGITS = 18;
 
     private final File directory;
     private final String boot;
@@ -247,11 +248,21 @@ final class LogOrder implements CommandOrder {
         long newest = -1;
         String[] names = directory.list();
         for (int i = 0; names != null && i < names.length; i++) {
-            if (names[i].startsWith(boot) && names[i].matches("[^.]+\\.[0-9]{1,18}")) {
-                newest = Math.max(newest, Long.parseLong(names[i].substring(boot.length() + 1)));
+            if (names[i].startsWith(boot + '.')) {
+                newest = Math.max(newest, number(names[i].substring(boot.length() + 1)));
             }
         }
         return newest;
+    }
+
+    /** The number that {@code digits} are; -1 if that is another name. */
+    private static long number(String digits) {
+        for (int i = 0; i < digits.length(); i++) {
+            if (digits.charAt(i) < '0' || digits.charAt(i) > '9') {
+                return -1;
+            }
+        }
+        return digits.isEmpty() || digits.length() > MAX_DIGITS ? -1 : Long.parseLong(digits);
     }
 
     /** Whole under its name at once, by whoever is first. */

@@ -28,8 +28,11 @@ final class Presence implements Closeable {
     private final File directory;
     private final String boot;
     private final RandomAccessFile file;
+    /** The end of the names of this process's files. */
+    private final String ownEnding;
 
-    private Presence(File directory, String boot, RandomAccessFile file) {
+    private Presence(File directory, String boot, RandomAccessFile file, String ownEnding) {
+        this.ownEnding = ownEnding;
         this.directory = directory;
         this.boot = boot;
         this.file = file;
@@ -41,14 +44,15 @@ final class Presence implements Closeable {
      * @throws IOException the file cannot be made or locked
      */
     static Presence of(long writer, File directory, String boot) throws IOException {
-        File own = new File(directory, boot + '.' + Long.toHexString(writer) + '.' + ProcessHandle.current().pid() + ENDING);
+        String ending = '.' + Long.toString(Ancestors.ownNumber()) + ENDING;
+        File own = new File(directory, boot + '.' + Long.toHexString(writer) + ending);
         RandomAccessFile file = new RandomAccessFile(own, "rw");
         try {
             if (file.getChannel().tryLock() == null) {
                 throw new IOException(own + " is locked by another process");
             }
             file.writeBytes(Ancestors.own());
-            return new Presence(directory, boot, file);
+            return new Presence(directory, boot, file, ending);
         } catch (IOException | RuntimeException e) {
             file.close();
             throw e;
@@ -57,34 +61,36 @@ final class Presence implements Closeable {
 
     /** Whether {@code writer}'s process has ended. False where that cannot be told: no file of it is there any more. */
     boolean isGone(long writer) {
-        String prefix = boot + '.' + Long.toHexString(writer) + '.';
-        String[] names = directory.list((dir, name) -> name.startsWith(prefix) && name.endsWith(ENDING));
-        if (names == null || names.length == 0) {
-            return false;
-        }
-        for (int i = 0; i < names.length; i++) {
-            if (isThere(names[i])) {
-                return false;
+        String[] names = directory.list();
+        boolean any = false;
+        for (int i = 0; names != null && i < names.length; i++) {
+            if (isOf(writer, names[i])) {
+                any = true;
+                if (isThere(names[i])) {
+                    return false;
+                }
             }
         }
-        return true;
+        return any;
+    }
+
+    private boolean isOf(long writer, String name) {
+        return name.endsWith(ENDING) && name.startsWith(boot + '.' + Long.toHexString(writer) + '.');
     }
 
     private boolean isThere(String name) {
         return isOwn(name) || isLocked(new File(directory, name).toPath());
     }
 
-    private static boolean isOwn(String name) {
-        int pid = name.lastIndexOf('.', name.length() - ENDING.length() - 1) + 1;
-        return name.substring(pid, name.length() - ENDING.length()).equals(Long.toString(ProcessHandle.current().pid()));
+    private boolean isOwn(String name) {
+        return name.endsWith(ownEnding);
     }
 
     /** The name of {@code writer}'s process, as {@link Ancestors} has it; null if it is not there, or cannot be known. Not of one in this process. */
     String processOf(long writer) {
-        String prefix = boot + '.' + Long.toHexString(writer) + '.';
-        String[] names = directory.list((dir, name) -> name.startsWith(prefix) && name.endsWith(ENDING));
+        String[] names = directory.list();
         for (int i = 0; names != null && i < names.length; i++) {
-            if (!isOwn(names[i]) && isThere(names[i])) {
+            if (isOf(writer, names[i]) && !isOwn(names[i]) && isThere(names[i])) {
                 return text(new File(directory, names[i]));
             }
         }
@@ -101,8 +107,11 @@ final class Presence implements Closeable {
 
     /** Removes the files of those who have ended, but for {@code asked}: it will be asked for whether they have. */
     void tidy(Collection<Long> asked) {
-        String[] names = directory.list((dir, name) -> name.endsWith(ENDING));
+        String[] names = directory.list();
         for (int i = 0; names != null && i < names.length; i++) {
+            if (!names[i].endsWith(ENDING)) {
+                continue;
+            }
             String[] parts = names[i].split("\\.");
             boolean isOfThisBoot = parts.length == 4 && parts[0].equals(boot);
             if (!isOfThisBoot || !isAsked(parts[1], asked) && !isThere(names[i])) {
