@@ -218,7 +218,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     /** Where a session is over because the program has ended, a thread of its that still works waits here for the JVM's last moment. */
     @Override
     public boolean ended() {
-        if (hasEnded()) {
+        if (ended) {
             if (state.get() == OVER) {
                 guard.await();
             }

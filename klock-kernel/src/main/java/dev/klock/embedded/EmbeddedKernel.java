@@ -545,9 +545,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         enter();
         try {
             for (SessionKey key : kernel.sessions()) {
-                SessionView view = kernel.session(key);
-                boolean isAwaited = view.restarting() || view.leases() == 0 && kernel.nowMs() - view.lastSeenMs() < quietMs;
-                if (!view.state().isTerminal() && !isAwaited && order.isGone(key)) {
+                if (!kernel.state(key).isTerminal() && !isAwaited(kernel.session(key), quietMs) && order.isGone(key)) {
                     gone.add(key);
                 }
             }
@@ -557,6 +555,11 @@ public final class EmbeddedKernel implements AutoCloseable {
         for (int i = 0; i < gone.size(); i++) {
             bury(gone.get(i));
         }
+    }
+
+    /** Under the lock: whether a session whose process has ended may be about to come back. */
+    private boolean isAwaited(SessionView view, long quietMs) {
+        return view.restarting() || view.leases() == 0 && kernel.nowMs() - view.lastSeenMs() < quietMs;
     }
 
     /** A name of the process that has opened {@code session}, if it is another than this one and has not ended; else null. */

@@ -6,7 +6,6 @@ import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.resource.Resource;
 import java.io.ByteArrayOutputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -41,18 +40,59 @@ final class CommandCodec {
     private CommandCodec() {
     }
 
+    /** Bytes that are put together; a {@code DataOutputStream} would bring in twenty classes of the JDK's before a program's main. */
+    private static final class Out extends ByteArrayOutputStream {
+        Out() {
+            super(128);
+        }
+
+        void writeByte(int value) {
+            write(value);
+        }
+
+        void writeBoolean(boolean value) {
+            write(value ? 1 : 0);
+        }
+
+        void writeInt(int value) {
+            for (int shift = Integer.SIZE - Byte.SIZE; shift >= 0; shift -= Byte.SIZE) {
+                write(value >>> shift);
+            }
+        }
+
+        void writeNarrow(String text) {
+            for (int i = 0; i < text.length(); i++) {
+                write(text.charAt(i));
+            }
+        }
+
+        void writeDouble(double value) {
+            writeLong(Double.doubleToRawLongBits(value));
+        }
+
+        /** Each char, be it half of a character. */
+        void writeChars(String text) {
+            for (int i = 0; i < text.length(); i++) {
+                write(text.charAt(i) >>> Byte.SIZE);
+                write(text.charAt(i));
+            }
+        }
+
+        void writeLong(long value) {
+            writeInt((int) (value >>> Integer.SIZE));
+            writeInt((int) value);
+        }
+    }
+
     /** @throws IllegalArgumentException for a {@link Command.DryRun}, which changes nothing and is nobody else's business */
     static byte[] encode(Command command) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(128);
-        try {
-            write(new DataOutputStream(bytes), command);
-        } catch (IOException e) {
-            throw new AssertionError("memory does not fail to be written", e);
-        }
+        Out bytes = new Out();
+        write(bytes, command);
         return bytes.toByteArray();
     }
 
-    private static void write(DataOutputStream out, Command command) throws IOException {
+    /** Those first that most sessions ask for: a class that is asked about is loaded. */
+    private static void write(Out out, Command command) {
         if (command instanceof Command.Register) {
             Command.Register c = (Command.Register) command;
             head(out, REGISTER, c.session());
@@ -72,17 +112,28 @@ final class CommandCodec {
             for (int i = 0; i < c.triples().size(); i++) {
                 write(out, c.triples().get(i));
             }
-        } else if (command instanceof Command.Withdraw) {
-            head(out, WITHDRAW, ((Command.Withdraw) command).session());
         } else if (command instanceof Command.Confirm) {
             Command.Confirm c = (Command.Confirm) command;
             numbers(out, CONFIRM, c.session(), c.leases());
         } else if (command instanceof Command.Heartbeat) {
             Command.Heartbeat c = (Command.Heartbeat) command;
             numbers(out, HEARTBEAT, c.session(), c.leases());
+        } else if (command instanceof Command.Complete) {
+            head(out, COMPLETE, ((Command.Complete) command).session());
         } else if (command instanceof Command.Release) {
             Command.Release c = (Command.Release) command;
             numbers(out, RELEASE, c.session(), c.leases());
+        } else if (command instanceof Command.Expire) {
+            out.writeByte(EXPIRE);
+        } else if (command instanceof Command.Abort) {
+            head(out, ABORT, ((Command.Abort) command).session());
+            write(out, ((Command.Abort) command).reason());
+        } else if (command instanceof Command.RolledBack) {
+            head(out, ROLLED_BACK, ((Command.RolledBack) command).session());
+        } else if (command instanceof Command.Resume) {
+            head(out, RESUME, ((Command.Resume) command).session());
+        } else if (command instanceof Command.Withdraw) {
+            head(out, WITHDRAW, ((Command.Withdraw) command).session());
         } else if (command instanceof Command.Reconcile) {
             Command.Reconcile c = (Command.Reconcile) command;
             numbers(out, RECONCILE, c.session(), c.leases());
@@ -91,21 +142,10 @@ final class CommandCodec {
             out.writeLong(((Command.Revoke) command).lease());
         } else if (command instanceof Command.AnnounceRestart) {
             head(out, ANNOUNCE_RESTART, ((Command.AnnounceRestart) command).session());
-        } else if (command instanceof Command.Expire) {
-            out.writeByte(EXPIRE);
         } else if (command instanceof Command.Pause) {
             head(out, PAUSE, ((Command.Pause) command).session());
-        } else if (command instanceof Command.Resume) {
-            head(out, RESUME, ((Command.Resume) command).session());
         } else if (command instanceof Command.Verify) {
             head(out, VERIFY, ((Command.Verify) command).session());
-        } else if (command instanceof Command.Complete) {
-            head(out, COMPLETE, ((Command.Complete) command).session());
-        } else if (command instanceof Command.Abort) {
-            head(out, ABORT, ((Command.Abort) command).session());
-            write(out, ((Command.Abort) command).reason());
-        } else if (command instanceof Command.RolledBack) {
-            head(out, ROLLED_BACK, ((Command.RolledBack) command).session());
         } else {
             throw new IllegalArgumentException("not for the log: " + command);
         }
@@ -183,7 +223,7 @@ final class CommandCodec {
         return new Command.Submit(session, triples, ttlMs, waitMs, reserve);
     }
 
-    private static void write(DataOutputStream out, Triple t) throws IOException {
+    private static void write(Out out, Triple t) {
         write(out, t.subject());
         out.writeByte(t.predicate().ordinal());
         write(out, t.object().scheme());
@@ -193,14 +233,14 @@ final class CommandCodec {
         out.writeLong(t.timestampMs());
     }
 
-    private static void head(DataOutputStream out, int kind, SessionKey session) throws IOException {
+    private static void head(Out out, int kind, SessionKey session) {
         out.writeByte(kind);
         write(out, session.namespace());
         write(out, session.agentId());
         write(out, session.sessionId());
     }
 
-    private static void numbers(DataOutputStream out, int kind, SessionKey session, long[] numbers) throws IOException {
+    private static void numbers(Out out, int kind, SessionKey session, long[] numbers) {
         head(out, kind, session);
         if (numbers == null) {
             out.writeInt(NULL);
@@ -225,7 +265,7 @@ final class CommandCodec {
     }
 
     /** Char by char, so that half of a surrogate pair stays what it is. */
-    private static void write(DataOutputStream out, String text) throws IOException {
+    private static void write(Out out, String text) {
         if (text == null) {
             out.writeInt(NULL);
             return;
@@ -237,7 +277,7 @@ final class CommandCodec {
         out.writeInt(text.length());
         out.writeBoolean(narrow);
         if (narrow) {
-            out.writeBytes(text);
+            out.writeNarrow(text);
         } else {
             out.writeChars(text);
         }

@@ -14,16 +14,30 @@ final class Machine {
     /** By so much two readings of one clock may differ that are written down in hundredths of seconds. */
     private static final long SLACK_MS = 1000;
 
+    private static final int MIN_ID = 8;
+    private static final int MAX_ID = 64;
+
     private Machine() {
     }
 
     /** Letters, digits and dashes. */
     static String bootId() throws IOException {
         String id = text(BOOT_ID);
-        if (!id.matches("[0-9A-Za-z-]{8,64}")) {
+        if (!isId(id)) {
             throw new IOException(BOOT_ID + " holds no id: " + id);
         }
         return id;
+    }
+
+    /** Letters, digits and dashes; no pattern, which would be the first one before a program's main. */
+    private static boolean isId(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (!(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-')) {
+                return false;
+            }
+        }
+        return text.length() >= MIN_ID && text.length() <= MAX_ID;
     }
 
     /** How long the machine has been up, time asleep included, milliseconds. */

@@ -146,7 +146,7 @@ public final class Observer implements Hooks {
         }
         work.depth = 1;
         try {
-            if (verdicts.ended()) {
+            if (verdicts.hasEnded() && verdicts.ended()) {
                 throw Judge.over();
             }
             Target target = whole == null ? targets.other(scheme, path) : targets.part(scheme, path, whole);

@@ -41,8 +41,8 @@ public interface Verdicts {
     boolean hasEnded();
 
     /**
-     * {@link #hasEnded}, but once it has, this may keep the calling thread, so that others get on. So never called where the end waits for
-     * the caller.
+     * Whether {@link #hasEnded} is known to be so, without a look at the clock; once it is, this may keep the calling thread, so that others get
+     * on. So never called where the end waits for the caller.
      */
     boolean ended();
 }
