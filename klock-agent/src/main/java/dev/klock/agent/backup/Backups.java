@@ -760,13 +760,18 @@ public final class Backups implements Closeable {
                 child = e.openDepth > 0;
                 children.closed(e);
                 e.overlapped = false;
-                tree = e.left != null && (e.withTree && e.left.kind != FileState.ABSENT || e.left.kind == FileState.DIRECTORY && !e.left.sameInode(before));
+                tree = e.left != null && (e.withTree && e.left.kind != FileState.ABSENT || cameHere(e, before));
                 e.withTree = false;
             }
         }
         if (tree) {
             noteBelow(e.name, child, effect == NOTHING);
         }
+    }
+
+    /** Whether another directory than before is at the path of e, one that was known elsewhere. */
+    private boolean cameHere(Entry e, FileState before) {
+        return e.left.kind == FileState.DIRECTORY && !e.left.sameInode(before) && known.isOfOthers(e, e.left);
     }
 
     /**
