@@ -96,6 +96,11 @@ final class Images implements PreImages {
     }
 
     @Override
+    public void arrived(byte[] path) {
+        backups.arrived(path);
+    }
+
+    @Override
     public void kept(byte[] path, int fd) {
         backups.leftInPlace(path, fd);
     }

@@ -710,6 +710,15 @@ public final class Backups implements Closeable {
         left(path, -1, NOTHING);
     }
 
+    /**
+     * {@link #left(byte[])} of the new name of a directory that was renamed with all below it. What the session knows there from before, when the
+     * directory was at that name already, is back.
+     */
+    public void arrived(byte[] path) {
+        left(path);
+        noteBelow(new Name(path), false, false);
+    }
+
     /** {@link #left(byte[])} of an operation that has changed the file that was there, and put none in its place: another one is somebody else's. */
     public void leftInPlace(byte[] path) {
         left(path, -1, IN_ITS_PLACE);
@@ -743,7 +752,6 @@ public final class Backups implements Closeable {
         boolean tree = false;
         boolean child = false;
         synchronized (e) {
-            FileState before = e.lastKnown();
             if (e.users > 1) {
                 e.users--;
                 meet(e, fd);
@@ -760,18 +768,13 @@ public final class Backups implements Closeable {
                 child = e.openDepth > 0;
                 children.closed(e);
                 e.overlapped = false;
-                tree = e.left != null && (e.withTree && e.left.kind != FileState.ABSENT || cameHere(e, before));
+                tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
                 e.withTree = false;
             }
         }
         if (tree) {
             noteBelow(e.name, child, effect == NOTHING);
         }
-    }
-
-    /** Whether another directory than before is at the path of e, one that was known elsewhere. */
-    private boolean cameHere(Entry e, FileState before) {
-        return e.left.kind == FileState.DIRECTORY && !e.left.sameInode(before) && known.isOfOthers(e, e.left);
     }
 
     /**

@@ -112,12 +112,6 @@ final class Identities {
         }
     }
 
-    /** Whether another path than that of {@code e} had, or was left with, the inode number of {@code state}. */
-    boolean isOfOthers(Entry e, FileState state) {
-        Entry[] known = byInode.get(state.ino);
-        return known != null && (known.length > 1 || known[0] != e);
-    }
-
     /** The session has just left a file so, under whatever name; unless another thread has seen it later, and was faster to say so. */
     void leftSo(FileState state) {
         while (true) {

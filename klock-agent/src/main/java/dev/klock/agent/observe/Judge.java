@@ -1095,6 +1095,8 @@ final class Judge {
     private void over(Frame frame, Target target) {
         if (frame.failed) {
             images.failed(target.bytes());
+        } else if (target == frame.b && frame.tree) {
+            images.arrived(target.bytes());
         } else if (target == frame.a && frame.fd >= 0) {
             images.kept(target.bytes(), frame.fd);
         } else if (target == frame.a && Op.of(frame.op).keepsFirst()) {

@@ -61,6 +61,11 @@ public interface PreImages {
         left(path);
     }
 
+    /** The same of the new name of a directory that was renamed with all that is in it. */
+    default void arrived(byte[] path) {
+        left(path);
+    }
+
     /** The same when the operation has changed the file that was there, or its names, and not put another one there: another is somebody else's. */
     default void kept(byte[] path) {
         left(path);
