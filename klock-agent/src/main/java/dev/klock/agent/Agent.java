@@ -122,12 +122,13 @@ public final class Agent {
                 session, session, session, new ReviewedDoors(table.release()));
         session.observedBy(observer, targets);
         session.looksAfter(new Surroundings(files, targets, launch.options().backupMaxFiles()));
+        SessionKey key = SessionKey.of(agentId, claim.id());
         if (manifest != null && mode != Mode.LEARN) {
-            Start start = new Start(launch, manifest, SessionKey.of(agentId, claim.id()), home, session, observer, images, files, log);
+            Start start = new Start(launch, manifest, key, home, session, observer, images, files, log);
             start.take(fence, Leases.wanted(manifest, resolver));
         } else {
             Leases none = Leases.none(session);
-            none.begin(SessionKey.of(agentId, claim.id()), Manifest.NO_TIMESTAMP);
+            none.begin(key, Manifest.NO_TIMESTAMP);
             session.holds(none);
             new Recovered(home, files, log).all();
         }

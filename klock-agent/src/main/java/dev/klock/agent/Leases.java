@@ -31,6 +31,7 @@ import dev.klock.manifest.Ids;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
+import dev.klock.shared.Ancestors;
 import dev.klock.shared.SharedKernel;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -245,7 +246,7 @@ final class Leases implements Health, SessionListener {
 
     private String process(SessionKey holder) {
         String process = kernel.processOf(holder);
-        return process == null ? "" : " (process " + process.substring(0, process.indexOf(' ')) + ')';
+        return process == null ? "" : " (process " + Ancestors.number(process) + ')';
     }
 
     @Override

@@ -11,6 +11,7 @@ import dev.klock.kernel.Lease;
 import dev.klock.kernel.Overview;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.SessionView;
+import dev.klock.shared.Ancestors;
 import dev.klock.shared.SharedKernel;
 import java.io.File;
 import java.io.IOException;
@@ -125,7 +126,7 @@ final class Status extends Verb {
 
     private static String process(SessionKey session, EmbeddedKernel kernel) {
         String process = kernel.processOf(session);
-        return process == null ? null : process.substring(0, process.indexOf(' '));
+        return process == null ? null : Ancestors.number(process);
     }
 
     private static String names(List<SessionKey> keys) {

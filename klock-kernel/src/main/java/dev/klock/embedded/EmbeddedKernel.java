@@ -545,7 +545,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         enter();
         try {
             for (SessionKey key : kernel.sessions()) {
-                if (!kernel.state(key).isTerminal() && !isAwaited(kernel.session(key), quietMs) && order.isGone(key)) {
+                if (!kernel.state(key).isTerminal() && !mayComeBack(kernel.session(key), quietMs) && order.isGone(key)) {
                     gone.add(key);
                 }
             }
@@ -558,7 +558,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     /** Under the lock: whether a session whose process has ended may be about to come back. */
-    private boolean isAwaited(SessionView view, long quietMs) {
+    private boolean mayComeBack(SessionView view, long quietMs) {
         return view.restarting() || view.leases() == 0 && kernel.nowMs() - view.lastSeenMs() < quietMs;
     }
 

@@ -39,13 +39,18 @@ public final class Ancestors {
         return names;
     }
 
+    /** The number in a process's name. */
+    public static String number(String name) {
+        return name.substring(0, name.indexOf(' '));
+    }
+
     /** This process's name. */
     static String own() throws IOException {
         return name(ownNumber(), stat("self"), space());
     }
 
     /** This process's number. {@code ProcessHandle} would tell it too, and load more than a hundred classes before a program's main. */
-    static long ownNumber() throws IOException {
+    public static long ownNumber() throws IOException {
         try {
             return Long.parseLong(new File("/proc/self").getCanonicalFile().getName());
         } catch (NumberFormatException e) {

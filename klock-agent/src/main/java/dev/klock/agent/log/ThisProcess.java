@@ -1,6 +1,6 @@
 package dev.klock.agent.log;
 
-import java.io.File;
+import dev.klock.shared.Ancestors;
 import java.io.IOException;
 
 /**
@@ -20,8 +20,8 @@ public final class ThisProcess {
 
     private static long read() {
         try {
-            return Long.parseLong(new File("/proc/self").getCanonicalFile().getName());
-        } catch (IOException | NumberFormatException e) {
+            return Ancestors.ownNumber();
+        } catch (IOException e) {
             return -1;
         }
     }
