@@ -20,12 +20,12 @@ import dev.klock.agent.library.LibraryHooks;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.VerificationLog;
 import dev.klock.agent.observe.Observer;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.agent.weave.Bridge;
 import dev.klock.agent.weave.HookTable;
 import dev.klock.agent.weave.Installation;
-import dev.klock.bridge.Fence;
 import dev.klock.bridge.HostFiles;
 import dev.klock.embedded.Acquisition;
 import dev.klock.kernel.SessionKey;
@@ -111,30 +111,32 @@ public final class Agent {
         } catch (IOException e) {
             throw new UsageException("klock's home " + home.directory() + " cannot be written: " + e.getMessage());
         }
-        Fence fence = new Fence();
-        Session session = new Session(launch, agentId, claim.id(), log, backups, fence, files);
+        Sessions sessions = new Sessions(files);
+        ProcessSession session = new ProcessSession(sessions, launch.options(), manifest, agentId, claim.id(), log, backups);
         backups.restoredAfterCrash(mode == Mode.STRICT);
         Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
         session.keeps(images);
         Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
-        Observer observer = new Observer(files, names, resolver, targets,
+        Subjects subjects = sessions.subjects();
+        Observer observer = new Observer(subjects, files, names, resolver, targets,
                 manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,
                 session, session, session, new ReviewedDoors(table.release()));
         session.observedBy(observer, targets);
+        sessions.begin(session, observer);
         session.looksAfter(new Surroundings(files, targets, launch.options().backupMaxFiles()));
         SessionKey key = SessionKey.of(agentId, claim.id());
         if (manifest != null && mode != Mode.LEARN) {
-            Start start = new Start(launch, manifest, key, home, session, observer, images, files, log);
-            start.take(fence, Leases.wanted(manifest, resolver));
+            Start start = new Start(launch, manifest, key, home, session, subjects, images, files, log);
+            start.take(Leases.wanted(manifest, resolver));
         } else {
             Leases none = Leases.none(session);
             none.begin(key, Manifest.NO_TIMESTAMP);
             session.holds(none);
             new Recovered(home, files, log).all();
         }
-        bridge.connect(observer, fence);
+        bridge.connect(subjects, sessions.fences().first());
         // what klock does on this thread between the first hook and main is not the program's
-        observer.enter();
+        subjects.enter();
         Installation installation = Installation.install(instrumentation, table, session, cache);
         if (!installation.gaps().isEmpty()) {
             String first = installation.gaps().get(0) + (installation.gaps().size() == 1 ? "" : " and "
@@ -147,11 +149,11 @@ public final class Agent {
         }
         session.hookedBy(installation);
         if (manifest != null && !manifest.hooks().isEmpty()) {
-            session.hooksLibraries(LibraryHooks.install(instrumentation, manifest, observer, session));
+            session.hooksLibraries(LibraryHooks.install(instrumentation, manifest, subjects, session));
         }
         FirstUses.atStart();
         session.begin(new ProgramBegun(instrumentation));
-        observer.leave();
+        subjects.leave();
     }
 
     /** A release that nobody has fitted the hook table to may still be held by it: that is proven once for each build, or refused (K6-1). */

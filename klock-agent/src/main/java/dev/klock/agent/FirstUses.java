@@ -5,7 +5,7 @@ package dev.klock.agent;
  * unusable for the whole process, so that one recursion gone wrong would fail every later change.
  */
 final class FirstUses {
-    private static final String[] AT_START = {"dev.klock.agent.Images$1", "dev.klock.agent.Session$2", "dev.klock.agent.Surroundings$1",
+    private static final String[] AT_START = {"dev.klock.agent.Images$1", "dev.klock.agent.Surroundings$1",
         "dev.klock.agent.backup.Entry", "dev.klock.agent.decide.Agents", "dev.klock.agent.observe.Causes", "dev.klock.agent.observe.Unseen",
         "dev.klock.resource.Resource$1"};
     /** Takes as long as a fifth of a start; by another thread than the program's, since most programs change nothing at once. */

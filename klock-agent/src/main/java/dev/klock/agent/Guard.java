@@ -21,7 +21,7 @@ final class Guard extends Thread {
     private static final int RESERVE_BYTES = 4 << 20;
     private static final int RESERVE_DESCRIPTORS = 8;
 
-    private final Session session;
+    private final Sessions sessions;
     private final HostFiles files;
     private final Object lock = new Object();
     /** Given up when the session must be wound up, which takes memory that the program may have used up. */
@@ -29,10 +29,10 @@ final class Guard extends Thread {
     /** Likewise. */
     private final int[] descriptors = new int[RESERVE_DESCRIPTORS];
 
-    Guard(Session session, HostFiles files) {
+    Guard(Sessions sessions, HostFiles files) {
         // beside the JVM's own threads: a program counts and joins those of its own group. premain runs in that group
         super(Thread.currentThread().getThreadGroup().getParent(), null, "klock", 0, false);
-        this.session = session;
+        this.sessions = sessions;
         this.files = files;
         for (int i = 0; i < descriptors.length; i++) {
             descriptors[i] = files.open(new byte[] {'/'});
@@ -47,16 +47,16 @@ final class Guard extends Thread {
             // a program has found us among the threads
             return;
         }
-        session.observer().enter();
+        sessions.subjects().enter();
         for (int ticks = 1; true; ticks++) {
             try {
                 rest();
-                if (session.isStopping()) {
-                    halt();
+                if (sessions.isAnyStopping()) {
+                    wind();
                 }
-                session.observer().forgetNames();
+                sessions.process().observer().forgetNames();
                 if (ticks % FLUSH_TICKS == 0) {
-                    session.tick();
+                    sessions.tick();
                 }
             } catch (Throwable e) {
                 // out of memory, most likely, and it is the program's memory: whatever it is, this thread goes on; even the first use of
@@ -79,10 +79,10 @@ final class Guard extends Thread {
     /** Until the next tick. Meanwhile children may end: what they left is to be noted before others come. */
     private void rest() {
         long until = System.nanoTime() + TICK_MS * 1_000_000;
-        for (long leftMs = TICK_MS; leftMs > 0 && !session.isStopping(); leftMs = (until - System.nanoTime()) / 1_000_000) {
-            boolean haveChildren = session.hasChildren();
+        for (long leftMs = TICK_MS; leftMs > 0 && !sessions.isAnyStopping(); leftMs = (until - System.nanoTime()) / 1_000_000) {
+            boolean haveChildren = sessions.haveChildren();
             synchronized (lock) {
-                if (!session.isStopping()) {
+                if (!sessions.isAnyStopping()) {
                     try {
                         lock.wait(haveChildren ? Math.min(leftMs, CHILDREN_MS) : leftMs);
                     } catch (InterruptedException e) {
@@ -92,13 +92,20 @@ final class Guard extends Thread {
                 }
             }
             if (haveChildren) {
-                session.settleEnded();
+                sessions.settleEnded();
             }
         }
     }
 
-    /** Winds the session up and halts the JVM; out of memory, it tries again while the program's threads die of the same. */
-    private void halt() {
+    /**
+     * Winds up what is stopping and, if that is the process's session, halts the JVM; out of memory, it tries again while the program's threads
+     * die of the same.
+     */
+    private void wind() {
+        if (!sessions.process().isStopping()) {
+            sessions.windOthers();
+            return;
+        }
         reserve = null;
         for (int i = 0; i < descriptors.length; i++) {
             if (descriptors[i] >= 0) {
@@ -108,7 +115,8 @@ final class Guard extends Thread {
         int code = Session.EXIT_ABORTED;
         for (int tries = 0; tries < WIND_TRIES; tries++) {
             try {
-                code = session.wind();
+                sessions.windOthers();
+                code = sessions.process().wind();
                 break;
             } catch (OutOfMemoryError e) {
                 pause(TICK_MS);

@@ -213,13 +213,14 @@ final class Images implements PreImages {
 
     @Override
     public void started(Process process) {
+        session.childStarted(process);
         if (open) {
             synchronized (reaches) {
                 Process[] more = Arrays.copyOf(running, running.length + 1);
                 more[running.length] = process;
                 running = more;
             }
-            session.childStarted();
+            session.wakeGuard();
         }
     }
 

@@ -4,7 +4,7 @@ import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.log.Release;
 import dev.klock.agent.log.Stderr;
-import dev.klock.agent.observe.Observer;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.Fence;
 import dev.klock.digest.Resolution;
@@ -54,9 +54,6 @@ final class Leases implements Health, SessionListener {
 
     private final EmbeddedKernel kernel;
     private final Session session;
-    private final Fence fence;
-    /** Whether a session that has lost its leases goes on all the same. */
-    private final boolean goesOn;
     private final Hosts hosts;
     private EmbeddedSession held;
     /** How long the session's own leases last, {@link System#nanoTime}. */
@@ -64,32 +61,29 @@ final class Leases implements Health, SessionListener {
     /** Whether it has any. */
     private volatile boolean hasOwn;
 
-    private Leases(EmbeddedKernel kernel, Session session, Fence fence, boolean goesOn) {
+    private Leases(EmbeddedKernel kernel, Session session) {
         this.kernel = kernel;
         this.session = session;
-        this.fence = fence;
-        this.goesOn = goesOn;
         this.hosts = new Hosts(kernel, this);
     }
 
     /** For a session that takes none. */
     static Leases none(Session session) {
-        return new Leases(new EmbeddedKernel(KernelOptions.standard(), System.currentTimeMillis(), null), session, null, true);
+        return new Leases(new EmbeddedKernel(KernelOptions.standard(), System.currentTimeMillis(), null), session);
     }
 
     /**
      * From the kernel of {@code home}.
      *
      * @param undertaker as for {@link SharedKernel#open}
-     * @param fence null for a session that goes on when it has lost its leases
      * @throws IOException as for {@link SharedKernel#open}
      */
-    static Leases shared(Home home, Observer observer, Undertaker undertaker, Session session, Fence fence) throws IOException {
-        CommandOrder order = new Unjudged(SharedKernel.order(home.directory(), Release.VERSION), observer);
+    static Leases shared(Home home, Subjects subjects, Undertaker undertaker, Session session) throws IOException {
+        CommandOrder order = new Unjudged(SharedKernel.order(home.directory(), Release.VERSION), subjects);
         try {
             EmbeddedKernel kernel = new EmbeddedKernel(SharedKernel.OPTIONS, order, undertaker, null);
             kernel.buryGone(StateDigest.DEFAULT_LIFE_MS);
-            return new Leases(kernel, session, fence, fence == null);
+            return new Leases(kernel, session);
         } catch (KernelLostException | IllegalStateException e) {
             order.close();
             throw new IOException(e.getMessage(), e);
@@ -263,30 +257,17 @@ final class Leases implements Health, SessionListener {
 
     /** What the session acts under lasts until another moment than before. */
     synchronized void changed() {
-        if (fence != null && !session.isOver()) {
-            fence.until = hosts.validUntil(hasOwn ? ownUntilNanos : System.nanoTime() + Fence.FOR_EVER);
-        }
+        session.validUntil(hosts.validUntil(hasOwn ? ownUntilNanos : System.nanoTime() + Fence.FOR_EVER));
     }
 
     @Override
     public void leaseLost(Lease lease) {
-        lost("the lease on " + lease.resource() + " was lost: its time ran out while the program was paused, or it was revoked");
+        session.leaseLost("the lease on " + lease.resource() + " was lost: its time ran out while the program was paused, or it was revoked");
     }
 
     @Override
     public void kernelLost(KernelLostException why) {
-        lost("what others hold is not known any more, since the kernel that the sessions of this home share is lost: " + why.getMessage());
-    }
-
-    /** Says so, and ends the session unless its mode goes on. */
-    void lost(String why) {
-        if (!session.isOver()) {
-            if (goesOn) {
-                session.lostLease(why);
-            } else {
-                session.loseLease(why);
-            }
-        }
+        session.leaseLost("what others hold is not known any more, since the kernel that the sessions of this home share is lost: " + why.getMessage());
     }
 
     @Override

@@ -2,11 +2,10 @@ package dev.klock.agent;
 
 import dev.klock.agent.backup.Backups;
 import dev.klock.agent.backup.RollbackReport;
-import dev.klock.agent.config.Launch;
+import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.config.Mode;
 import dev.klock.agent.decide.Target;
 import dev.klock.agent.decide.Targets;
-import dev.klock.agent.library.LibraryHooks;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Denials;
 import dev.klock.agent.log.Event;
@@ -15,28 +14,24 @@ import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
 import dev.klock.agent.observe.Denial;
-import dev.klock.agent.observe.Ending;
 import dev.klock.agent.observe.Observer;
 import dev.klock.agent.observe.Op;
-import dev.klock.agent.observe.Rewrites;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.observe.Trail;
 import dev.klock.agent.observe.Unseen;
 import dev.klock.agent.observe.Verdicts;
 import dev.klock.agent.resolve.Names;
-import dev.klock.agent.weave.Installation;
-import dev.klock.agent.weave.Losses;
 import dev.klock.bridge.Fence;
-import dev.klock.bridge.HostFiles;
 import dev.klock.digest.StateDigest;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
+import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Scope;
 import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -45,30 +40,26 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 /**
- * The life of one enforced session: what its mode makes of a violation, and how it ends.
+ * The life of one enforced session: what its mode makes of a violation, and how it ends. The process has one ({@link ProcessSession}), and
+ * each agent in it may have one of its own ({@link AgentSession}).
  *
  * <p>After a violation in strict the session's state is the enforcement, not the error that the program was thrown: {@link #ended} is
  * true for every later hook, the {@link Fence} stops writes through streams that were open before, and the {@link Guard}, a thread of
- * klock's own that holds none of the program's locks, ends the children, waits for operations under way, rolls back, and halts the JVM.
- * A program that swallows the error, calls {@code System.exit}, or hangs changes nothing of that (K6-5).
+ * klock's own that holds none of the program's locks, ends the children, waits for operations under way, and rolls back. A program that
+ * swallows the error, calls {@code System.exit}, or hangs changes nothing of that (K6-5).
  *
- * <p>Ways to end: completed (the program ended), aborted (violation: rolled back, 108), lease lost (changes kept, 109; C45). Exactly one
- * is taken, decided by one compare-and-set.
+ * <p>Ways to end: completed, aborted (violation: rolled back), lease lost (changes kept; C45). Exactly one is taken, decided by one
+ * compare-and-set.
  */
-final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewrites, Losses {
-    /** What the JVM ends with when klock itself has failed. */
-    static final int EXIT_FAILED = 1;
+abstract class Session implements Verdicts, Trail, Targets.Retirement {
     /** What the JVM ends with when strict aborts the session. */
     static final int EXIT_ABORTED = 108;
     /** What the JVM ends with when a lease is lost. */
     static final int EXIT_LEASE_LOST = 109;
 
-    /** So many ticks lie between two looks at the classes that are loaded, each of which takes a few ms in a large program. */
-    private static final int TICKS_A_LOOK = 25;
-    /** And between two at the mappings, which takes as long where there are any. */
+    /** So many ticks lie between two looks at the mappings, each of which takes a few ms where there are any. */
     private static final int TICKS_A_LOOK_AT_MAPPINGS = 5;
     /** On stderr a denial is named as the program sees it. */
     private static final String ERROR = "dev.klock.ScopeViolationError: ";
@@ -76,32 +67,31 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     private static final int NEAREST = 3;
     /** How long a thread of a session that is over is kept before it is told so. */
     private static final long TRIES_AGAIN_NS = 1_000_000;
-    private static final int OPEN = 0;
-    private static final int STOPPING = 1;
-    private static final int OVER = 2;
+    static final int OPEN = 0;
+    static final int STOPPING = 1;
+    static final int OVER = 2;
     private static final Predicate[] PREDICATES = Predicate.values();
 
-    private final Launch launch;
-    private final Mode mode;
-    private final String agentId;
-    private final String sessionId;
+    final Sessions sessions;
+    final Mode mode;
+    final String agentId;
+    final String sessionId;
+    private final LaunchOptions options;
+    /** Null in learn. */
+    private final Manifest manifest;
     private final List<Line> scopeLines;
     private final List<Line> denyLines;
     private final boolean[] used;
-    private final VerificationLog log;
-    private final Backups backups;
-    private final Fence fence;
+    final VerificationLog log;
+    final Backups backups;
+    private final Fence fence = new Fence();
     private final Denials denials = new Denials();
     private final Set<String> violated = new LinkedHashSet<>();
-    private final AtomicInteger state = new AtomicInteger(OPEN);
-    private final Guard guard;
-    private volatile BooleanSupplier begun;
+    final AtomicInteger state = new AtomicInteger(OPEN);
     /** Programs of which it was said what klock does not see of them, and which of them are JVMs. */
     private final Set<String> unseen = ConcurrentHashMap.newKeySet();
     private final Set<String> unmonitored = ConcurrentHashMap.newKeySet();
-    /** What was said to be missing since another agent took it out, in a mode that lets it. */
-    private final Set<String> takenOut = ConcurrentHashMap.newKeySet();
-    private final Surroundings.Found strays = new Strays();
+    final Surroundings.Found strays = new Strays();
     private final Images.Differences differences = new ChildrensWork();
     /** Held while what children did is looked at: who starts the next one waits for it, or its changes would be taken for others'. */
     private final Object settling = new Object();
@@ -110,33 +100,56 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     /** It was said that something changes without an image, in a mode that lets it. */
     private final AtomicBoolean unsavedSaid = new AtomicBoolean();
     private final AtomicBoolean leaseSaid = new AtomicBoolean();
-    private volatile boolean ended;
+    volatile boolean ended;
     private volatile String stopReason;
     private volatile int stopCode;
-    private Leases leases;
+    private volatile boolean wound;
+    private final Children children;
     private Images images;
     private Surroundings surroundings;
     private Observer observer;
     private Targets targets;
-    /** Null if the manifest has no hooks on libraries. */
-    private volatile LibraryHooks libraryHooks;
-    /** Null until the hooks are in. */
-    private volatile Installation installation;
     /** For the guard alone. */
     private int ticks;
 
-    Session(Launch launch, String agentId, String sessionId, VerificationLog log, Backups backups, Fence fence, HostFiles files) {
-        this.launch = launch;
-        this.mode = launch.options().mode();
+    /** @param manifest null in learn */
+    Session(Sessions sessions, LaunchOptions options, Manifest manifest, String agentId, String sessionId, VerificationLog log, Backups backups,
+            Children children) {
+        this.sessions = sessions;
+        this.options = options;
+        this.mode = options.mode();
+        this.manifest = manifest;
         this.agentId = agentId;
         this.sessionId = sessionId;
-        this.scopeLines = launch.manifest() == null ? new ArrayList<>() : launch.manifest().scope();
-        this.denyLines = launch.manifest() == null ? new ArrayList<>() : launch.manifest().deny();
+        this.scopeLines = manifest == null ? new ArrayList<>() : manifest.scope();
+        this.denyLines = manifest == null ? new ArrayList<>() : manifest.deny();
         this.used = new boolean[scopeLines.size()];
         this.log = log;
         this.backups = backups;
-        this.fence = fence;
-        this.guard = new Guard(this, files);
+        this.children = children;
+    }
+
+    // ---- what the session acts under
+
+    /** Whether it holds its leases still, though its fence is up: asks the kernel, which renews them. */
+    abstract boolean holdsLeases();
+
+    /** Takes a lease on what was not declared, if nothing conflicts (K6-3). */
+    abstract boolean amend(Predicate predicate, Resource resource);
+
+    /** Gives its leases back: it is over; {@code failed}: its changes are undone, or given up. */
+    abstract void giveBack(boolean failed);
+
+    /** Keeps a thread that works for the session after it is over, if nobody needs that thread any more. */
+    abstract void keep();
+
+    /** A denial has been thrown, or is about to be, by the calling thread. */
+    void thrown() {
+    }
+
+    /** One line for each hook of the manifest's on libraries that was of no use. */
+    List<String> unusedHooks() {
+        return List.of();
     }
 
     /** Ends the construction: the observer needs the session and the session the observer. */
@@ -153,28 +166,6 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     void looksAfter(Surroundings newSurroundings) {
         surroundings = newSurroundings;
         images.lookedAfterBy(newSurroundings);
-    }
-
-    void hookedBy(Installation newInstallation) {
-        installation = newInstallation;
-    }
-
-    void hooksLibraries(LibraryHooks newHooks) {
-        libraryHooks = newHooks;
-    }
-
-    void holds(Leases newLeases) {
-        leases = newLeases;
-    }
-
-    /**
-     * From here on the guard flushes the log and carries out an abort.
-     *
-     * @param programBegun whether the launcher has got as far as the program
-     */
-    void begin(BooleanSupplier programBegun) {
-        begun = programBegun;
-        guard.start();
     }
 
     Observer observer() {
@@ -195,33 +186,58 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
 
     /** The fence is up by the clock: the process was stopped for long, or its heartbeats came to nothing. */
     private boolean isLeaseLost() {
-        if (!ended && !leases.areHeld()) {
-            leases.lost("its leases were not renewed for too long: the program was paused, or the machine was asleep");
+        if (!ended && !holdsLeases()) {
+            leaseLost("its leases were not renewed for too long: the program was paused, or the machine was asleep");
         }
         return ended;
     }
 
+    /** What it acted under is gone: ends it, unless its mode goes on without. */
+    void leaseLost(String why) {
+        if (!ended) {
+            if (mode.denies()) {
+                loseLease(why);
+            } else {
+                lostLease(why);
+            }
+        }
+    }
+
     /** Ends the session, which may not act under its leases any more: what it has changed stays (C45). */
-    void loseLease(String why) {
+    private void loseLease(String why) {
         if (stop("lease-lost", EXIT_LEASE_LOST)) {
-            Stderr.error(why + "; changes made so far are kept, and the session ends");
+            Stderr.error(why + "; changes made so far are kept, and the session" + called() + " ends");
         }
     }
 
     /** Says that the session goes on without its leases; once. */
-    void lostLease(String why) {
+    private void lostLease(String why) {
         if (leaseSaid.compareAndSet(false, true)) {
             Stderr.warn(why + "; the program goes on without its leases");
         }
+    }
+
+    /** From {@code nanos} of {@link System#nanoTime} on the session may act no longer, unless it asks (C46). */
+    void validUntil(long nanos) {
+        if (mode.denies() && !ended) {
+            sessions.fences().until(fence, nanos);
+        }
+    }
+
+    Fence fence() {
+        return fence;
+    }
+
+    /** For messages of sessions that are not the only one: whose it is. */
+    String called() {
+        return "";
     }
 
     /** Where a session is over because the program has ended, a thread of its that still works waits here for the JVM's last moment. */
     @Override
     public boolean ended() {
         if (ended) {
-            if (state.get() == OVER) {
-                guard.await();
-            }
+            keep();
             // virtual threads that try again and again must not keep those from their carriers that are in the middle of a change; when they
             // yield they come again before those that waited for a monitor
             LockSupport.parkNanos(TRIES_AGAIN_NS);
@@ -243,9 +259,8 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         } finally {
             telling.decrementAndGet();
         }
-        if (stopped && state.get() == STOPPING && Thread.currentThread() != guard && begun != null && !begun.getAsBoolean()) {
-            // an error in another agent, or in what the VM starts before main, ends the JVM in its own way, before the guard has wound up
-            guard.await();
+        if (stopped) {
+            thrown();
         }
         return stopped;
     }
@@ -254,7 +269,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     private boolean tell(Denial denial, boolean stops) {
         Resource resource = resource(denial);
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
-        if (decision == Decision.WARN && launch.options().amend() && leases.amend(denial.predicate(), resource)) {
+        if (decision == Decision.WARN && options.amend() && amend(denial.predicate(), resource)) {
             record(denial, resource, Decision.ALLOW, Event.LEASE);
             denials.count(agentId, denial.predicate(), resource, explain(denial) + "\n  it has a lease now, since amend is true", true);
             return false;
@@ -275,9 +290,9 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         if (mode == Mode.BLOCK) {
             String initialised = stops ? Initialisers.running() : null;
             if (initialised != null && stop("aborted", EXIT_ABORTED)) {
-                Stderr.error(text + " was denied while the class " + initialised + " was initialised, which cannot be used any more: the session ends");
-            } else if (times >= launch.options().denialsLimit() && stop("aborted", EXIT_ABORTED)) {
-                Stderr.error(text + " was attempted " + times + " times although it is denied: the session ends");
+                Stderr.error(text + " was denied while the class " + initialised + " was initialised, which cannot be used any more: the session" + called() + " ends");
+            } else if (times >= options.denialsLimit() && stop("aborted", EXIT_ABORTED)) {
+                Stderr.error(text + " was attempted " + times + " times although it is denied: the session" + called() + " ends");
             }
         }
         return stops;
@@ -298,7 +313,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
             near.add(scopeLines.get(nearest[i]));
         }
         String message = Messages.violation(denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
-                near, launch.manifest() == null ? null : launch.manifest().file());
+                near, manifest == null ? null : manifest.file());
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += Messages.NO_EFFECTS;
@@ -340,44 +355,6 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         Stderr.error("klock failed while it judged " + op.name().toLowerCase(Locale.ROOT) + ": " + cause
                 + (mode.denies() ? "; the operation is refused" : ""));
         return mode.denies();
-    }
-
-    /** A hook is missing from here on: strict and block must not go on without it. */
-    @Override
-    public void lost(String gap) {
-        lost(gap, EXIT_FAILED);
-    }
-
-    /** Not klock's failure: another agent, or a program that uses one, takes the hooks out. */
-    @Override
-    public void rewritten(ClassLoader loader, String name, byte[] before, byte[] after) {
-        String gap = installation == null ? null : installation.lostIn(loader, name, before, after);
-        if (gap == null && isOurs(loader, name) && !Arrays.equals(before, after)) {
-            gap = "another agent changes ".concat(name.replace('/', '.'));
-        }
-        if (gap == null && libraryHooks != null) {
-            gap = libraryHooks.lostIn(name, before, after);
-        }
-        if (gap != null && (mode.denies() || takenOut.add(gap))) {
-            lost(gap, EXIT_ABORTED);
-        }
-    }
-
-    /** Of klock itself, or what woven code calls. */
-    private static boolean isOurs(ClassLoader loader, String name) {
-        return loader == Session.class.getClassLoader() || loader == null && name != null
-                && (name.startsWith("dev/klock/") || name.startsWith("sun/nio/fs/Klock") || name.equals("java/lang/KlockCalls"));
-    }
-
-    private void lost(String gap, int exitCode) {
-        Stderr.error("a hook is lost: " + gap + (mode.denies() ? "; the session ends" : ""));
-        if (mode.denies()) {
-            stop("hook-lost", exitCode);
-            if (Thread.currentThread() != guard) {
-                // what this thread is about to do has no hook, so it must not get there
-                guard.await();
-            }
-        }
     }
 
     // ---- trail
@@ -440,51 +417,49 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
 
     // ---- the end
 
-    @Override
-    public void halting(int status) {
-        complete(status);
+    /** How an operation of klock's on a thread of the program's is kept from being judged. */
+    private Subjects subjects() {
+        return sessions.subjects();
     }
 
-    @Override
-    public void ending() {
-        complete(Summary.UNKNOWN);
-    }
-
-    /** The program has ended by itself. If the session is being aborted, the calling thread waits here until the guard halts the JVM. */
-    private void complete(int status) {
-        if (Thread.currentThread() == guard) {
-            return;
+    /**
+     * What is to be known before the session ends by itself: what children did last, and what lies about.
+     *
+     * @return false if it is over, or ends in another way
+     */
+    boolean settle() {
+        if (state.get() != OPEN) {
+            return false;
         }
-        if (state.get() == OPEN) {
-            observer.enter();
-            try {
-                boolean areRunning = (images.openToChildren() > 0 || surroundings.isOpen()) && Children.any();
-                if (areRunning) {
-                    Stderr.warn("a child of the program is still running: " + Children.named() + "; what it changes from here on is not covered");
-                }
-                childrenOver(Integer.MAX_VALUE, areRunning ? Long.MAX_VALUE : backups.alive());
-                surroundings.over();
-                surroundings.look(strays, true);
-                lookAtHooks();
-            } finally {
-                observer.leave();
+        subjects().enter();
+        try {
+            boolean areRunning = (images.openToChildren() > 0 || surroundings.isOpen()) && children.any();
+            if (areRunning) {
+                Stderr.warn("a child of the program is still running: " + children.named() + "; what it changes from here on is not covered");
             }
+            childrenOver(Integer.MAX_VALUE, areRunning ? Long.MAX_VALUE : backups.alive());
+            surroundings.over();
+            surroundings.look(strays, true);
+        } finally {
+            subjects().leave();
         }
+        return true;
+    }
+
+    /** Ends the session well; false if it is over, or ends in another way. */
+    boolean complete(int status) {
         if (!state.compareAndSet(OPEN, OVER)) {
-            if (state.get() == STOPPING) {
-                guard.await();
-            }
-            return;
+            return false;
         }
         ended = true;
-        String end = "completed";
         try {
             backups.done();
         } catch (IOException e) {
             Stderr.error("the session's backups could not be closed: " + e.getMessage());
         }
-        leases.release();
-        close(end, status, null);
+        giveBack(false);
+        close("completed", status, null);
+        return true;
     }
 
     /** The session has no lease, and its program does not begin: its log is closed (K4-5). */
@@ -496,7 +471,6 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         } catch (IOException e) {
             Stderr.error("the session's backups could not be closed: " + e.getMessage());
         }
-        leases.close();
         log.close(new Summary("died", StateDigest.EXIT_CODE, texts(scopeLines), new ArrayList<>(), texts(scopeLines), new ArrayList<>(), new ArrayList<>(),
                 new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>()));
     }
@@ -515,10 +489,10 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
             return false;
         }
         ended = true;
-        fence.raised = true;
+        sessions.fences().raise(fence);
         stopReason = reason;
         stopCode = exitCode;
-        guard.wake();
+        sessions.guard().wake();
         return true;
     }
 
@@ -526,15 +500,24 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         return stopCode != 0;
     }
 
+    /** It is stopping, and the guard has not wound it up. */
+    boolean isToBeWound() {
+        return stopCode != 0 && !wound;
+    }
+
+    /** Winding it up has failed, and is not tried again. */
+    void unwound() {
+        wound = true;
+    }
+
+    /** It is over, and nothing is left to be done for it. */
+    boolean isWound() {
+        return wound || state.get() == OVER;
+    }
+
     /** Called by the guard again and again while the session is open. */
     void tick() {
-        if (ticks == 0) {
-            FirstUses.soon();
-        }
-        if (ticks++ % TICKS_A_LOOK == 0) {
-            lookAtHooks();
-        }
-        if (ticks % TICKS_A_LOOK_AT_MAPPINGS == 0) {
+        if (++ticks % TICKS_A_LOOK_AT_MAPPINGS == 0) {
             backups.lookAtMappings();
         }
         log.flush();
@@ -557,13 +540,6 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         }
     }
 
-    private void lookAtHooks() {
-        String gap = installation == null ? null : installation.unwoven();
-        if (gap != null) {
-            lost(gap);
-        }
-    }
-
     /**
      * If the children started so far are over, looks at what they did. {@code own}: operations of the calling thread that are under way.
      * In this order: whatever start opened a place by now is over, and its child can be seen, once no other operation is under way.
@@ -571,7 +547,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     void settleChildren(int own) {
         synchronized (settling) {
             int open = images.openToChildren();
-            if (open > 0 && observer.inMutation() == own && !Children.any()) {
+            if (open > 0 && observer.inMutation() == own && !children.any()) {
                 childrenOver(open, backups.alive());
             }
         }
@@ -582,9 +558,13 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         return images.openToChildren() > 0;
     }
 
-    /** The guard is to look for its end, however soon that comes. */
-    void childStarted() {
-        guard.wake();
+    void childStarted(Process process) {
+        children.started(process);
+    }
+
+    /** Somebody has started a child whose end is to be noticed, however soon that comes. */
+    void wakeGuard() {
+        sessions.guard().wake();
     }
 
     /** {@link #settleChildren} as soon as those that the program has started itself are over; nothing before. */
@@ -597,7 +577,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
 
     /** If no child is running, looks at what those that ran have changed outside of their effects. */
     private void lookAround() {
-        if (surroundings.isOpen() && observer.inMutation() == 0 && !Children.any()) {
+        if (surroundings.isOpen() && observer.inMutation() == 0 && !children.any()) {
             surroundings.over();
         }
         surroundings.look(strays, false);
@@ -666,14 +646,15 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
                 report = backups.rollback();
             }
         }
-        leases.abort();
+        giveBack(true);
         close(stopReason, code, report);
+        wound = true;
         return code;
     }
 
-    private static void endChildren() {
+    private void endChildren() {
         try {
-            Children.end();
+            children.end();
         } catch (RuntimeException unlisted) {
             Stderr.warn("the processes that the program started cannot be listed (" + unlisted.getMessage() + "): those that are running are not ended, and what"
                     + " they change from here on is not rolled back");
@@ -711,7 +692,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
         }
         denials.sayRepeats(!mode.denies());
         rolledBack.say(log.file().getPath());
-        List<String> unusedHooks = libraryHooks == null ? List.of() : libraryHooks.unused();
+        List<String> unusedHooks = unusedHooks();
         for (int i = 0; i < unusedHooks.size(); i++) {
             Stderr.warn(unusedHooks.get(i));
         }
@@ -789,7 +770,7 @@ final class Session implements Verdicts, Trail, Targets.Retirement, Ending, Rewr
     }
 
     private String place(Line line) {
-        return launch.manifest().file() + ':' + line.line();
+        return manifest.file() + ':' + line.line();
     }
 
     private static String differing(String requested, String path) {

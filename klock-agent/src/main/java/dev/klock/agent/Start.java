@@ -5,8 +5,7 @@ import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.VerificationLog;
-import dev.klock.agent.observe.Observer;
-import dev.klock.bridge.Fence;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.bridge.HostFiles;
 import dev.klock.digest.Restored;
 import dev.klock.digest.StateDigest;
@@ -27,21 +26,21 @@ final class Start implements Undertaker {
     private final Launch launch;
     private final Manifest manifest;
     private final SessionKey key;
-    private final Session session;
+    private final ProcessSession session;
     private final Home home;
-    private final Observer observer;
+    private final Subjects subjects;
     private final Images images;
     private final Recovered recovered;
     private final Digests digests;
     private final boolean strict;
 
-    Start(Launch launch, Manifest manifest, SessionKey key, Home home, Session session, Observer observer, Images images, HostFiles files, VerificationLog log) {
+    Start(Launch launch, Manifest manifest, SessionKey key, Home home, ProcessSession session, Subjects subjects, Images images, HostFiles files, VerificationLog log) {
         this.launch = launch;
         this.manifest = manifest;
         this.key = key;
         this.home = home;
         this.session = session;
-        this.observer = observer;
+        this.subjects = subjects;
         this.images = images;
         this.recovered = new Recovered(home, files, log);
         this.digests = new Digests(home);
@@ -51,11 +50,10 @@ final class Start implements Undertaker {
     /**
      * Takes the leases and makes the images. Does not return if the program must not begin.
      *
-     * @param fence of the session, which follows the leases where a program without them must change nothing
      * @param wanted the triples to be leased
      */
-    void take(Fence fence, List<Triple> wanted) throws UsageException, InterruptedException {
-        Leases leases = open(fence);
+    void take(List<Triple> wanted) throws UsageException, InterruptedException {
+        Leases leases = open();
         session.holds(leases);
         if (!wanted.isEmpty()) {
             Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs(), launch.options().leaseTtlMs());
@@ -79,9 +77,9 @@ final class Start implements Undertaker {
         leases.confirm();
     }
 
-    private Leases open(Fence fence) throws UsageException {
+    private Leases open() throws UsageException {
         try {
-            Leases leases = Leases.shared(home, observer, this, session, strict ? fence : null);
+            Leases leases = Leases.shared(home, subjects, this, session);
             begin(leases);
             return leases;
         } catch (IllegalArgumentException e) {
@@ -114,11 +112,11 @@ final class Start implements Undertaker {
 
     @Override
     public boolean rollBack(SessionKey gone) {
-        observer.enter();
+        subjects.enter();
         try {
             return recovered.all();
         } finally {
-            observer.leave();
+            subjects.leave();
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.klock.agent;
 
-import dev.klock.agent.observe.Observer;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.embedded.CommandOrder;
 import dev.klock.embedded.KernelLostException;
 import dev.klock.kernel.Command;
@@ -10,11 +10,11 @@ import dev.klock.kernel.SessionKey;
 /** The order that JVMs have in common, whose files are klock's business on whatever thread they are read and written: no hook judges that. */
 final class Unjudged implements CommandOrder {
     private final CommandOrder order;
-    private final Observer observer;
+    private final Subjects subjects;
 
-    Unjudged(CommandOrder order, Observer observer) {
+    Unjudged(CommandOrder order, Subjects subjects) {
         this.order = order;
-        this.observer = observer;
+        this.subjects = subjects;
     }
 
     @Override
@@ -24,61 +24,61 @@ final class Unjudged implements CommandOrder {
 
     @Override
     public void begin(Replica replica) throws KernelLostException {
-        observer.enter();
+        subjects.enter();
         try {
             order.begin(replica);
         } finally {
-            observer.leave();
+            subjects.leave();
         }
     }
 
     @Override
     public Outcome put(Command command, long timeMs, Replica replica) throws KernelLostException {
-        observer.enter();
+        subjects.enter();
         try {
             return order.put(command, timeMs, replica);
         } finally {
-            observer.leave();
+            subjects.leave();
         }
     }
 
     @Override
     public boolean follow(Replica replica) throws KernelLostException {
-        observer.enter();
+        subjects.enter();
         try {
             return order.follow(replica);
         } finally {
-            observer.leave();
+            subjects.leave();
         }
     }
 
     @Override
     public boolean isGone(SessionKey session) {
-        observer.enter();
+        subjects.enter();
         try {
             return order.isGone(session);
         } finally {
-            observer.leave();
+            subjects.leave();
         }
     }
 
     @Override
     public String processOf(SessionKey session) {
-        observer.enter();
+        subjects.enter();
         try {
             return order.processOf(session);
         } finally {
-            observer.leave();
+            subjects.leave();
         }
     }
 
     @Override
     public void close() {
-        observer.enter();
+        subjects.enter();
         try {
             order.close();
         } finally {
-            observer.leave();
+            subjects.leave();
         }
     }
 }

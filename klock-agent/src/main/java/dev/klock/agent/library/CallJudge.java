@@ -1,6 +1,6 @@
 package dev.klock.agent.library;
 
-import dev.klock.agent.observe.Observer;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.bridge.Calls;
 
 /**
@@ -13,19 +13,19 @@ import dev.klock.bridge.Calls;
  * <p>Thread-safe.
  */
 final class CallJudge implements Calls {
-    private final Observer observer;
+    private final Subjects subjects;
     private final HookedMethod[] sites;
     private final UnderWay underWay;
 
-    CallJudge(Observer observer, HookedMethod[] sites, int hooks) {
-        this.observer = observer;
+    CallJudge(Subjects subjects, HookedMethod[] sites, int hooks) {
+        this.subjects = subjects;
         this.sites = sites;
         underWay = new UnderWay(hooks);
     }
 
     @Override
     public Object enter(int number, String type, String method, Object self, Object[] arguments) {
-        if (observer.isEntered()) {
+        if (subjects.isEntered()) {
             return null;
         }
         HookedMethod site = sites[number];
@@ -38,7 +38,7 @@ final class CallJudge implements Calls {
         if (outer != null && outer.isUnderWay(type, method)) {
             return null;
         }
-        Calling calling = new Calling(hook, observer, type, method);
+        Calling calling = new Calling(hook, subjects, type, method);
         now[hook.index] = calling;
         boolean through = false;
         try {
@@ -48,7 +48,7 @@ final class CallJudge implements Calls {
             hook.judge(site, type, method, self, arguments, calling);
             through = true;
         } catch (RuntimeException e) {
-            observer.calledInVain(hook.declared.name(), e);
+            subjects.calledInVain(hook.declared.name(), e);
             through = true;
         } finally {
             if (!through) {

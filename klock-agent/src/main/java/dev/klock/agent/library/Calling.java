@@ -1,7 +1,7 @@
 package dev.klock.agent.library;
 
 import dev.klock.agent.decide.Target;
-import dev.klock.agent.observe.Observer;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.kernel.Predicate;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,21 +10,21 @@ import java.util.function.Consumer;
 /** One call that is being judged, and then is under way: until it ends, calls of the same hook on its thread are its own doing. */
 final class Calling {
     final Hook hook;
-    private final Observer observer;
+    private final Subjects subjects;
     private final String type;
     private final String method;
     private List<Target> made;
 
-    Calling(Hook hook, Observer observer, String type, String method) {
+    Calling(Hook hook, Subjects subjects, String type, String method) {
         this.hook = hook;
-        this.observer = observer;
+        this.subjects = subjects;
         this.type = type;
         this.method = method;
     }
 
     /** Lets the call go on if {@code predicate} may be done to the resource; else throws, if the mode says so. */
     void access(Predicate predicate, String scheme, String path) {
-        observer.called(hook.declared.name(), predicate, scheme, path, null);
+        subjects.called(hook.declared.name(), predicate, scheme, path, null);
     }
 
     /**
@@ -33,7 +33,7 @@ final class Calling {
      * @param makes the call brings it into being, if it succeeds
      */
     void access(Predicate predicate, String scheme, String path, String whole, boolean makes) {
-        Target target = observer.called(hook.declared.name(), predicate, scheme, path, whole);
+        Target target = subjects.called(hook.declared.name(), predicate, scheme, path, whole);
         if (makes && target != null) {
             if (made == null) {
                 made = new ArrayList<>();
@@ -44,17 +44,17 @@ final class Calling {
 
     /** The call leads to native code that opens a file: judged as if the program did. Gives its real name, null if that is not known. */
     String opens(String file, boolean writes, String... beside) {
-        return observer.openedUnseen(file, writes, beside);
+        return subjects.openedUnseen(file, writes, beside);
     }
 
     /** Throws if the session is over; for calls that were judged before. */
     void goesOn() {
-        observer.calledAgain(hook.declared.name());
+        subjects.calledAgain(hook.declared.name());
     }
 
     void succeeded() {
         if (made != null) {
-            observer.made(made);
+            subjects.made(made);
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.klock.agent.library;
 
 import dev.klock.agent.config.UsageException;
-import dev.klock.agent.observe.Observer;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.weave.Bridge;
 import dev.klock.agent.weave.Losses;
 import dev.klock.manifest.LibraryHook;
@@ -25,11 +25,11 @@ public final class LibraryHooks {
 
     /**
      * Weaves what the hooks of {@code manifest} match: what is loaded from now on when it is loaded, and what other agents have loaded before
-     * at once. Called on the premain thread, which has entered the observer, once {@code Bridge} is connected.
+     * at once. Called on the premain thread, which has entered the subjects, once {@code Bridge} is connected.
      *
      * @throws UsageException a hook can never match anything
      */
-    public static LibraryHooks install(Instrumentation instrumentation, Manifest manifest, Observer observer, Losses losses)
+    public static LibraryHooks install(Instrumentation instrumentation, Manifest manifest, Subjects subjects, Losses losses)
             throws UsageException, ReflectiveOperationException, java.io.IOException {
         requireMatchable(manifest);
         Bridge.defineCalls();
@@ -50,7 +50,7 @@ public final class LibraryHooks {
             hooks[i].addTo(sites);
         }
         HookedMethod[] all = sites.toArray(new HookedMethod[0]);
-        Bridge.connectCalls(new CallJudge(observer, all, hooks.length));
+        Bridge.connectCalls(new CallJudge(subjects, all, hooks.length));
         LibraryWeaver.install(instrumentation, all, manifest.file(), losses);
         return new LibraryHooks(hooks);
     }

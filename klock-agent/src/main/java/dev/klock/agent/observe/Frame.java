@@ -4,6 +4,8 @@ import dev.klock.agent.decide.Target;
 
 /** One mutating operation of a thread between its decision and its end. Reused, so that a repeated operation allocates nothing. */
 final class Frame {
+    /** Of the session whose operation it is: it ends as its own, whoever the thread works for by then. */
+    Observer observer;
     /** {@link Op#code()}. */
     int op;
     /** The resolver's epoch before the name was looked up. */
@@ -67,6 +69,7 @@ final class Frame {
     long sinceNs;
 
     void clear() {
+        observer = null;
         fd = -1;
         a = null;
         b = null;

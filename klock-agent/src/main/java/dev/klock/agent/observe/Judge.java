@@ -1110,29 +1110,33 @@ final class Judge {
     void close(Work work, Frame frame) {
         Frame top;
         while ((top = work.pop()) != null) {
-            if (top.heldA) {
-                over(top, top.a);
-            }
-            if (top.heldB) {
-                over(top, top.b);
-            }
-            if (top.links) {
-                // after the effect, so that nobody keeps an answer from before it
-                resolver.bump();
-            }
-            if (top.counted) {
-                changing.decrementAndGet();
-            }
-            if (top.claimed) {
-                claims.release(top);
-            }
-            if (top.marked) {
-                mutations.end(top.alone);
-            }
+            top.observer.judge().over(top);
             top.clear();
             if (top == frame) {
                 return;
             }
+        }
+    }
+
+    private void over(Frame f) {
+        if (f.heldA) {
+            over(f, f.a);
+        }
+        if (f.heldB) {
+            over(f, f.b);
+        }
+        if (f.links) {
+            // after the effect, so that nobody keeps an answer from before it
+            resolver.bump();
+        }
+        if (f.counted) {
+            changing.decrementAndGet();
+        }
+        if (f.claimed) {
+            claims.release(f);
+        }
+        if (f.marked) {
+            mutations.end(f.alone);
         }
     }
 

@@ -8,7 +8,6 @@ import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
-import dev.klock.bridge.Hooks;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Scope;
@@ -31,7 +30,7 @@ import java.util.List;
  *
  * <p>Thread-safe. No lock is taken for an allowed, repeated access.
  */
-public final class Observer implements Hooks {
+public final class Observer {
     private static final int AT_FDCWD = -100;
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
 
@@ -78,7 +77,7 @@ public final class Observer implements Hooks {
     /** Ops of rows that all tell their end. */
     private static final boolean[] LOOKS_BY_NAME = looksByName();
 
-    private final ThreadLocal<Work> works = new Works();
+    private final Subjects subjects;
     private final HostFiles files;
     private final Names names;
     private final Resolver resolver;
@@ -92,13 +91,15 @@ public final class Observer implements Hooks {
     private final Network network;
     private final Variables variables;
     private final NativeCode nativeCode;
+    private volatile boolean isGivenUp;
 
     /**
      * @param lines the manifest's scope, by the index that {@link Scope}'s decisions name
      * @param searchPath PATH as this process was started with it, null if it has none
      */
-    public Observer(HostFiles files, Names names, Resolver resolver, Targets targets, List<Line> lines, String searchPath,
+    public Observer(Subjects subjects, HostFiles files, Names names, Resolver resolver, Targets targets, List<Line> lines, String searchPath,
             PreImages images, Verdicts verdicts, Trail trail, Ending ending, Rewrites rewrites, Doors doors) {
+        this.subjects = subjects;
         this.files = files;
         this.names = names;
         this.resolver = resolver;
@@ -112,23 +113,8 @@ public final class Observer implements Hooks {
         variables = new Variables(targets, judge, trail);
         nativeCode = new NativeCode(resolver, targets, judge, doors);
         // the classes that every hook needs are loaded here, where loading them cannot meet a hook
-        Work work = works.get();
-        judge.close(work, work.push(OPEN_READ, 0));
-    }
-
-    /** klock's own code begins on this thread: until {@link #leave}, nothing it does is judged. Nests. */
-    public void enter() {
-        works.get().depth++;
-    }
-
-    /** Undoes one {@link #enter}; for {@code finally}. */
-    public void leave() {
-        works.get().depth--;
-    }
-
-    /** Whether klock's own code runs on this thread ({@link #enter}), or a hook. */
-    public boolean isEntered() {
-        return works.get().depth != 0;
+        Work work = subjects.work();
+        judge.close(work, push(work, OPEN_READ, 0));
     }
 
     /**
@@ -137,13 +123,9 @@ public final class Observer implements Hooks {
      *
      * @param path not escaped
      * @param whole the path of what it is a part of, whose own line covers it too; null if there is nothing like that
-     * @return the resource, for {@link #made}; null if klock could not judge and the mode lets it go on, or on klock's own threads
+     * @return the resource, for {@link #made}; null if klock could not judge and the mode lets it go on
      */
-    public Target called(String hook, Predicate predicate, String scheme, String path, String whole) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return null;
-        }
+    Target called(Work work, String hook, Predicate predicate, String scheme, String path, String whole) {
         work.depth = 1;
         try {
             if (verdicts.hasEnded() && verdicts.ended()) {
@@ -161,14 +143,14 @@ public final class Observer implements Hooks {
     }
 
     /** A call that {@code hook} means nothing by which was not judged before: throws if the session is over. */
-    public void calledAgain(String hook) {
+    void calledAgain(String hook) {
         if (verdicts.hasEnded() && verdicts.ended()) {
             throw Judge.over();
         }
     }
 
     /** What a call that {@code hook} matches means cannot be told: throws where the mode denies. */
-    public void calledInVain(String hook, RuntimeException cause) {
+    void calledInVain(String hook, RuntimeException cause) {
         if (verdicts.failed(Op.LIBRARY_CALL, cause)) {
             ScopeViolationError error = new ScopeViolationError("klock could not judge a call by the hook " + hook + ": " + cause.getMessage());
             error.initCause(cause);
@@ -184,11 +166,7 @@ public final class Observer implements Hooks {
      *     are worth nothing without it
      * @return the file's real name; null if klock did not look
      */
-    public String openedUnseen(String name, boolean writes, String[] beside) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return null;
-        }
+    String openedUnseen(Work work, String name, boolean writes, String[] beside) {
         work.depth = 1;
         Frame f = null;
         int op = writes ? OPEN_RANDOM : OPEN_READ;
@@ -198,7 +176,7 @@ public final class Observer implements Hooks {
                 judge.access(work, op, target, CONSUMES, name, null);
                 return target == null ? null : Names.text(target.real());
             }
-            f = work.push(op, resolver.epoch());
+            f = push(work, op, resolver.epoch());
             f.byName = true;
             change(work, f, AT_FDCWD, name, null, true, RANDOM_WRITE);
             if (f.a == null) {
@@ -221,7 +199,7 @@ public final class Observer implements Hooks {
     }
 
     /** A call of a library has brought these into being. */
-    public void made(List<Target> made) {
+    void made(List<Target> made) {
         for (int i = 0; i < made.size(); i++) {
             targets.created(made.get(i), false);
         }
@@ -264,12 +242,7 @@ public final class Observer implements Hooks {
         resolver.bump();
     }
 
-    @Override
-    public void name(int op, String name, int arg) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void name(Work work, int op, String name, int arg) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
@@ -285,7 +258,7 @@ public final class Observer implements Hooks {
                     }
                 }
             } else {
-                f = work.push(op, resolver.epoch());
+                f = push(work, op, resolver.epoch());
                 f.byName = true;
                 if (name != null) {
                     change(work, f, AT_FDCWD, name, null, follows(op, arg), arg);
@@ -300,12 +273,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void path(int op, byte[] name, int arg) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void path(Work work, int op, byte[] name, int arg) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
@@ -326,7 +294,7 @@ public final class Observer implements Hooks {
                     judge.access(work, op, find(name, follows(op, arg)), CONSUMES, null, name);
                 }
             } else {
-                f = work.push(op, resolver.epoch());
+                f = push(work, op, resolver.epoch());
                 if (name != null) {
                     change(work, f, AT_FDCWD, null, name, follows(op, arg), arg);
                 }
@@ -340,12 +308,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void at(int op, int dirFd, byte[] name, int arg) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void at(Work work, int op, int dirFd, byte[] name, int arg) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
@@ -358,7 +321,7 @@ public final class Observer implements Hooks {
                     judge.access(work, op, find(work, dirFd, name, follow), access, null, name);
                 }
             } else {
-                f = work.push(op, resolver.epoch());
+                f = push(work, op, resolver.epoch());
                 if (name != null) {
                     change(work, f, dirFd, null, name, follow, arg);
                 }
@@ -377,22 +340,17 @@ public final class Observer implements Hooks {
         if (!LOOKS_BY_NAME[op] || !judge.holdsReads()) {
             return null;
         }
-        Frame f = work.push(op, resolver.epoch());
+        Frame f = push(work, op, resolver.epoch());
         judge.hold(work, f, false);
         return f;
     }
 
-    @Override
-    public void names(int op, String from, String to) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void names(Work work, int op, String from, String to) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
-            f = work.push(op, resolver.epoch());
+            f = push(work, op, resolver.epoch());
             f.byName = true;
             if (from != null && to != null) {
                 pair(work, f, AT_FDCWD, from, null, AT_FDCWD, to, null);
@@ -406,17 +364,12 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void paths(int op, byte[] from, byte[] to) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void paths(Work work, int op, byte[] from, byte[] to) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
-            f = work.push(op, resolver.epoch());
+            f = push(work, op, resolver.epoch());
             if (op == SYMLINK) {
                 if (to != null) {
                     change(work, f, AT_FDCWD, null, to, false, 0);
@@ -433,17 +386,12 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void ats(int op, int fromFd, byte[] from, int toFd, byte[] to) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void ats(Work work, int op, int fromFd, byte[] from, int toFd, byte[] to) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
-            f = work.push(op, resolver.epoch());
+            f = push(work, op, resolver.epoch());
             if (from != null && to != null) {
                 pair(work, f, fromFd, null, from, toFd, null, to);
             }
@@ -456,12 +404,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void fd(int op, int fd, int arg) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void fd(Work work, int op, int fd, int arg) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
@@ -471,7 +414,7 @@ public final class Observer implements Hooks {
             if (access >= 0) {
                 judge.access(work, op, target, access, null, null);
             } else {
-                f = work.push(op, resolver.epoch());
+                f = push(work, op, resolver.epoch());
                 f.fd = fd;
                 judge.change(work, f, target, arg, null, null);
                 for (int n = 0; f.waited && find(work, fd) != target; n++) {
@@ -490,17 +433,12 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void begin(int op, byte[] from, byte[] to, int arg) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void begin(Work work, int op, byte[] from, byte[] to, int arg) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
-            f = work.push(op, resolver.epoch());
+            f = push(work, op, resolver.epoch());
             if (from != null && to != null) {
                 boolean follow = op == COPY && (arg & SOURCE_NOFOLLOW) == 0;
                 judge.whole(work, f, findNow(work, from, follow), findNow(work, to, false), (arg & MAY_REPLACE) != 0, from, to);
@@ -514,18 +452,12 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void start(int op, byte[] program, byte[] arguments, int argumentCount, byte[] environment, int environmentCount, byte[] dir,
-            int[] fds) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void start(Work work, int op, byte[] program, byte[] arguments, int argumentCount, byte[] environment, int environmentCount, byte[] dir, int[] fds) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
-            f = work.push(op, resolver.epoch());
+            f = push(work, op, resolver.epoch());
             if (program != null) {
                 judge.child(work, f, cString(program), dir == null ? null : cString(dir), arguments, environment);
                 variables.pass(work, environment == null ? null : Names.text(Names.real(environment)));
@@ -545,12 +477,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void signal(int op, long pid, long startTime, boolean force) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void signal(Work work, int op, long pid, long startTime, boolean force) {
         work.depth = 1;
         try {
             if (Descent.isOurs(pid) || !Descent.exists(pid)) {
@@ -568,12 +495,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void endPoint(int op, byte[] address, String host, int port, int fd) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void endPoint(Work work, int op, byte[] address, String host, int port, int fd) {
         work.depth = 1;
         try {
             network.endPoint(work, op, address, host, port, fd);
@@ -584,21 +506,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void datagram(boolean again) {
-        Work work = works.get();
-        if (work.depth == 0) {
-            work.datagram = true;
-            work.rebind = again;
-        }
-    }
-
-    @Override
-    public void lookUp(int op, String host, byte[] address) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void lookUp(Work work, int op, String host, byte[] address) {
         work.depth = 1;
         try {
             network.lookUp(work, op, host, address);
@@ -609,25 +517,20 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void received(int fd, byte[] address, int port) {
+    void received(int fd, byte[] address, int port) {
         network.received(fd, address, port);
     }
 
-    @Override
-    public void resolved(String host, byte[][] addresses) {
+    void resolved(String host, byte[][] addresses) {
         network.resolved(host, addresses);
     }
 
-    @Override
-    public void named(String host) {
-        network.named(works.get(), host);
+    void named(Work work, String host) {
+        network.named(work, host);
     }
 
-    @Override
-    public void request(int op, String method, String protocol, String host, int port, String path) {
-        Work work = works.get();
-        if (work.depth != 0 || method == null || protocol == null) {
+    void request(Work work, int op, String method, String protocol, String host, int port, String path) {
+        if (method == null || protocol == null) {
             return;
         }
         work.depth = 1;
@@ -640,12 +543,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void variable(int op, String name, String value) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void variable(Work work, int op, String name, String value) {
         work.depth = 1;
         try {
             if (value == null || value.equals(System.getenv(name))) {
@@ -658,10 +556,8 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public boolean keeps(String name, String value) {
-        Work work = works.get();
-        if (work.depth != 0 || !verdicts.denies()) {
+    boolean keeps(Work work, String name, String value) {
+        if (!verdicts.denies()) {
             return false;
         }
         work.depth = 1;
@@ -672,10 +568,8 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public boolean event(int op, String name) {
-        Work work = works.get();
-        if (work.depth != 0 || !verdicts.denies()) {
+    boolean event(Work work, int op, String name) {
+        if (!verdicts.denies()) {
             return true;
         }
         work.depth = 1;
@@ -689,12 +583,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void library(int op, String name) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void library(Work work, int op, String name) {
         work.depth = 1;
         try {
             nativeCode.library(work, op, name == null ? null : names.encode(name));
@@ -705,12 +594,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void reached(int op, String owner, String member) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void reached(Work work, int op, String owner, String member) {
         work.depth = 1;
         try {
             nativeCode.reached(work, op, owner, member);
@@ -721,12 +605,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void agent(int op) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void agent(Work work, int op) {
         work.depth = 1;
         try {
             nativeCode.agent(work, op);
@@ -738,9 +617,7 @@ public final class Observer implements Hooks {
     }
 
     /** Whoever changes the class, and on whatever thread: also while klock's own code runs. */
-    @Override
-    public void changed(ClassLoader loader, String name, byte[] before, byte[] after) {
-        Work work = works.get();
+    void changed(Work work, ClassLoader loader, String name, byte[] before, byte[] after) {
         work.depth++;
         try {
             rewrites.rewritten(loader, name, before, after);
@@ -751,12 +628,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void service(int op, String name) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void service(Work work, int op, String name) {
         work.depth = 1;
         try {
             nativeCode.service(work, op, name);
@@ -767,12 +639,7 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void attach(int op, String pid) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void attach(Work work, int op, String pid) {
         work.depth = 1;
         try {
             nativeCode.attach(work, op, pid);
@@ -783,17 +650,12 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void command(int op, String command) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
+    void command(Work work, int op, String command) {
         work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
-            f = work.push(op, resolver.epoch());
+            f = push(work, op, resolver.epoch());
             nativeCode.command(work, f, command);
             through = true;
         } catch (RuntimeException e) {
@@ -804,111 +666,77 @@ public final class Observer implements Hooks {
         }
     }
 
-    @Override
-    public void fenced(int op, int fd) {
-        Work work = works.get();
-        if (work.depth != 0) {
+    /** A write through {@code fd}, by a thread that works for this session, or by any through what this session has opened. */
+    void fenced(int fd) {
+        Target opened = descriptors.get(fd);
+        if (opened == null && fd >= 0 && fd <= 2 || !verdicts.hasEnded()) {
             return;
         }
-        work.depth = 1;
-        try {
-            Target opened = descriptors.get(fd);
-            if (opened == null && fd >= 0 && fd <= 2 || !verdicts.hasEnded()) {
-                return;
-            }
-            Resolved object = resolver.descriptor(fd);
-            boolean regular = object == null ? opened != null
-                    : object.path() == null ? object.was() != null : (files.mode(Names.bytes(object.path())) & S_IFMT) == S_IFREG;
-            if (regular) {
-                throw Judge.over();
-            }
-        } finally {
-            work.depth = 0;
+        Resolved object = resolver.descriptor(fd);
+        boolean regular = object == null ? opened != null
+                : object.path() == null ? object.was() != null : (files.mode(Names.bytes(object.path())) & S_IFMT) == S_IFREG;
+        if (regular) {
+            throw Judge.over();
         }
     }
 
-    @Override
-    public void closing(int op, int fd) {
+    /** The session is over, and all is well: whoever works for it still works for the process. Never undone. */
+    public void giveUp() {
+        isGivenUp = true;
+    }
+
+    boolean isGivenUp() {
+        return isGivenUp;
+    }
+
+    Judge judge() {
+        return judge;
+    }
+
+    /** Whether the session has {@code fd} open for writing on a file. */
+    boolean hasOpen(int fd) {
+        return descriptors.get(fd) != null;
+    }
+
+    /** Whether the session has any file open for writing. */
+    public boolean hasOpen() {
+        return descriptors.next(0) >= 0;
+    }
+
+    void forget(int fd) {
         network.closing(fd);
-        Target target = descriptors.get(fd);
-        if (target == null) {
-            return;
-        }
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
-        work.depth = 1;
+    }
+
+    void closing(int op, int fd) {
         try {
             judge.closing(fd);
         } catch (RuntimeException e) {
             verdicts.failed(Op.of(op), e);
-        } finally {
-            work.depth = 0;
         }
     }
 
-    @Override
-    public void mapping(int op, int fd) {
-        Target target = descriptors.get(fd);
-        if (target == null) {
-            return;
-        }
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
-        work.depth = 1;
+    void mapping(int op, int fd) {
         try {
-            judge.mapping(target);
+            judge.mapping(descriptors.get(fd));
         } catch (RuntimeException e) {
             verdicts.failed(Op.of(op), e);
-        } finally {
-            work.depth = 0;
         }
     }
 
-    @Override
-    public void halting(int status) {
-        Work work = works.get();
-        work.depth++;
-        try {
-            ending.halting(status);
-        } finally {
-            work.depth--;
-        }
+    void halting(int status) {
+        ending.halting(status);
     }
 
-    @Override
-    public void ending() {
-        Work work = works.get();
-        work.depth++;
-        try {
-            ending.ending();
-        } finally {
-            work.depth--;
-        }
+    void ending() {
+        ending.ending();
     }
 
-    @Override
-    public void started(int op, Process process) {
-        Work work = works.get();
-        if (work.depth == 0 && work.top(op) != null) {
-            judge.started(process);
-        }
-        end(op, 0);
+    void started(Process process) {
+        judge.started(process);
     }
 
-    @Override
-    public void end(int op, int result) {
-        Work work = works.get();
-        if (work.depth != 0) {
-            return;
-        }
-        Frame f = work.top(op);
-        if (f == null) {
-            return;
-        }
+    /** {@code f} is one of its frames. */
+    void end(Work work, Frame f, int result) {
         work.depth = 1;
         try {
             if (result != -1) {
@@ -917,10 +745,17 @@ public final class Observer implements Hooks {
                 f.failed = Op.of(f.op).isOneCall();
             }
         } catch (RuntimeException e) {
-            failed(op, e);
+            failed(f.op, e);
         } finally {
             over(work, f);
         }
+    }
+
+    /** The innermost of the thread's frames is this session's from here on. */
+    private Frame push(Work work, int op, int epoch) {
+        Frame f = work.push(op, epoch);
+        f.observer = this;
+        return f;
     }
 
     /**
@@ -1024,7 +859,7 @@ public final class Observer implements Hooks {
         boolean byName = f.byName;
         judge.close(work, f);
         // the innermost one again, so the same object
-        work.push(op, resolver.epoch()).byName = byName;
+        push(work, op, resolver.epoch()).byName = byName;
     }
 
     private Target find(String name, boolean follow) {
@@ -1259,12 +1094,5 @@ public final class Observer implements Hooks {
             follows[i] = Op.of(i).follows();
         }
         return follows;
-    }
-
-    private static final class Works extends ThreadLocal<Work> {
-        @Override
-        protected Work initialValue() {
-            return new Work();
-        }
     }
 }

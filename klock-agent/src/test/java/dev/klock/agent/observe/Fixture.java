@@ -53,6 +53,7 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Rewrites, Doo
     volatile Effect meanwhile;
     private int denies;
     Targets targets;
+    Subjects hooks;
     Observer observer;
 
     Fixture(Path root) {
@@ -108,7 +109,9 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Rewrites, Doo
 
     Fixture start() {
         targets = new Targets(scope.build(), baseline, own, this::retired);
-        observer = new Observer(files, new Names("UTF-8"), resolver, targets, lines, System.getenv("PATH"), this, this, this, this, this, this);
+        hooks = new Subjects();
+        observer = new Observer(hooks, files, new Names("UTF-8"), resolver, targets, lines, System.getenv("PATH"), this, this, this, this, this, this);
+        hooks.begin(observer);
         return this;
     }
 
@@ -155,7 +158,7 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Rewrites, Doo
             throw new AssertionError(e);
         } finally {
             if (op.mutates()) {
-                observer.end(op.code(), result);
+                hooks.end(op.code(), result);
             }
         }
     }
@@ -294,6 +297,6 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Rewrites, Doo
 
     @Override
     public void rewritten(ClassLoader loader, String name, byte[] before, byte[] after) {
-        trail.add("rewritten " + name + " " + observer.isEntered());
+        trail.add("rewritten " + name + " " + hooks.isEntered());
     }
 }

@@ -51,21 +51,21 @@ class ObserverAllocationTest {
     @Test
     void a_repeated_read_by_name_allocates_nothing() {
         String name = f.at("/in/a");
-        assertThat(allocated(() -> f.observer.name(Op.OPEN_READ.code(), name, 0))).isZero();
+        assertThat(allocated(() -> f.hooks.name(Op.OPEN_READ.code(), name, 0))).isZero();
     }
 
     @Test
     void a_repeated_read_by_bytes_allocates_nothing() {
         byte[] name = f.bytesAt("/in/a");
         assertThat(allocated(() -> {
-            f.observer.path(Op.OPEN_FLAGS.code(), name, 0);
-            f.observer.end(Op.OPEN_FLAGS.code(), -1);
+            f.hooks.path(Op.OPEN_FLAGS.code(), name, 0);
+            f.hooks.end(Op.OPEN_FLAGS.code(), -1);
         })).isZero();
     }
 
     @Test
     void a_repeated_probe_allocates_nothing() {
         byte[] name = f.bytesAt("/in/a");
-        assertThat(allocated(() -> f.observer.path(Op.PROBE.code(), name, 0))).isZero();
+        assertThat(allocated(() -> f.hooks.path(Op.PROBE.code(), name, 0))).isZero();
     }
 }

@@ -27,15 +27,15 @@ class ObserverNetworkTest {
     }
 
     private boolean denied(Op op, byte[] address, String host, int port) {
-        return fixture.denied(() -> fixture.observer.endPoint(op.code(), address, host, port, -1));
+        return fixture.denied(() -> fixture.hooks.endPoint(op.code(), address, host, port, -1));
     }
 
     private boolean denied(String method, String protocol, String host, int port, String path) {
-        return fixture.denied(() -> fixture.observer.request(Op.REQUEST.code(), method, protocol, host, port, path));
+        return fixture.denied(() -> fixture.hooks.request(Op.REQUEST.code(), method, protocol, host, port, path));
     }
 
     private boolean lookUpDenied(String host) {
-        return fixture.denied(() -> fixture.observer.lookUp(Op.LOOK_UP.code(), host, null));
+        return fixture.denied(() -> fixture.hooks.lookUp(Op.LOOK_UP.code(), host, null));
     }
 
     private String lastDenied() {
@@ -50,7 +50,7 @@ class ObserverNetworkTest {
         assertThat(denied(Op.CONNECT, SERVER, null, 443)).as("never looked up").isTrue();
         assertThat(lastDenied()).isEqualTo("CONSUMES URL:tcp://192.0.2.1:443");
         assertThat(lookUpDenied("Server.example.")).isFalse();
-        fixture.observer.resolved("server.example", new byte[][] {SERVER});
+        fixture.hooks.resolved("server.example", new byte[][] {SERVER});
         assertThat(denied(Op.CONNECT, SERVER, "server.example", 443)).isFalse();
         assertThat(denied(Op.CONNECT, SERVER, null, 443)).isFalse();
         assertThat(denied(Op.CONNECT, SERVER, "server.example", 80)).isTrue();
@@ -68,7 +68,7 @@ class ObserverNetworkTest {
     @Tag("FIELD-F06")
     void connect_toWhatADenyLineNames_isDeniedByEveryNameOfIt() {
         fixture.allow("CONSUMES URL:tcp://good.example:80").deny("CONSUMES URL:tcp://192.0.2.1:80").start();
-        fixture.observer.resolved("good.example", new byte[][] {SERVER, OTHER});
+        fixture.hooks.resolved("good.example", new byte[][] {SERVER, OTHER});
         assertThat(denied(Op.CONNECT, SERVER, "good.example", 80)).isTrue();
         assertThat(denied(Op.CONNECT, OTHER, "good.example", 80)).isFalse();
     }
@@ -87,14 +87,14 @@ class ObserverNetworkTest {
     @Tag("FIELD-F10")
     void bind_ofNoPort_isJudgedWhenItListens() {
         fixture.allow("PROVIDES URL:tcp://127.0.0.1:0").start();
-        assertThat(fixture.denied(() -> fixture.observer.endPoint(Op.BIND.code(), NOWHERE, null, 0, 7))).as("a client").isFalse();
-        assertThat(fixture.denied(() -> fixture.observer.endPoint(Op.LISTEN.code(), NOWHERE, null, 40_000, 7))).isTrue();
+        assertThat(fixture.denied(() -> fixture.hooks.endPoint(Op.BIND.code(), NOWHERE, null, 0, 7))).as("a client").isFalse();
+        assertThat(fixture.denied(() -> fixture.hooks.endPoint(Op.LISTEN.code(), NOWHERE, null, 40_000, 7))).isTrue();
         assertThat(lastDenied()).isEqualTo("PROVIDES URL:tcp://0.0.0.0:0");
-        fixture.observer.endPoint(Op.BIND.code(), LOOPBACK, null, 0, 8);
-        fixture.observer.endPoint(Op.LISTEN.code(), LOOPBACK, null, 40_001, 8);
+        fixture.hooks.endPoint(Op.BIND.code(), LOOPBACK, null, 0, 8);
+        fixture.hooks.endPoint(Op.LISTEN.code(), LOOPBACK, null, 40_001, 8);
         assertThat(denied(Op.CONNECT, LOOPBACK, null, 40_001)).as("its own server").isFalse();
         assertThat(denied(Op.CONNECT, LOOPBACK, null, 40_002)).isTrue();
-        assertThat(fixture.denied(() -> fixture.observer.endPoint(Op.LISTEN.code(), LOOPBACK, null, 40_003, 9))).as("a port asked for").isTrue();
+        assertThat(fixture.denied(() -> fixture.hooks.endPoint(Op.LISTEN.code(), LOOPBACK, null, 40_003, 9))).as("a port asked for").isTrue();
         assertThat(lastDenied()).isEqualTo("PROVIDES URL:tcp://127.0.0.1:40003");
     }
 
@@ -108,8 +108,8 @@ class ObserverNetworkTest {
             assertThat(denied(Op.BIND_DATAGRAM, address, null, 53)).isFalse();
             assertThat(denied(Op.BIND_DATAGRAM, address, null, 80)).as("the other protocol").isTrue();
             assertThat(denied(Op.LISTEN, address, null, 81)).as("another port").isTrue();
-            fixture.observer.endPoint(Op.BIND.code(), address, null, 0, 7);
-            assertThat(fixture.denied(() -> fixture.observer.endPoint(Op.LISTEN.code(), address, null, 40_000, 7))).as("a chosen port").isFalse();
+            fixture.hooks.endPoint(Op.BIND.code(), address, null, 0, 7);
+            assertThat(fixture.denied(() -> fixture.hooks.endPoint(Op.LISTEN.code(), address, null, 40_000, 7))).as("a chosen port").isFalse();
             assertThat(denied(Op.CONNECT, address, null, 40_000)).as("its own server").isFalse();
         }
         assertThat(denied(Op.LISTEN, NOWHERE, null, 80)).isTrue();
@@ -125,26 +125,26 @@ class ObserverNetworkTest {
         }
         fixture.deny("PROVIDES URL:tcp://localhost:80").start();
         assertThat(denied(Op.LISTEN, SERVER, null, 80)).as("never looked up").isTrue();
-        fixture.observer.resolved("here.example", new byte[][] {SERVER});
+        fixture.hooks.resolved("here.example", new byte[][] {SERVER});
         assertThat(denied(Op.LISTEN, SERVER, null, 80)).isFalse();
         assertThat(denied(Op.LISTEN, OTHER, null, 80)).isTrue();
-        fixture.observer.resolved("zero.example", new byte[][] {NOWHERE});
+        fixture.hooks.resolved("zero.example", new byte[][] {NOWHERE});
         assertThat(denied(Op.LISTEN, NOWHERE, null, 80)).as("every address is more than a name").isTrue();
         assertThat(denied(Op.LISTEN, NOWHERE, null, 90)).isFalse();
         assertThat(denied(Op.BIND, LOOPBACK, null, 80)).as("a deny line by another name").isTrue();
         assertThat(lastDenied()).isEqualTo("PROVIDES URL:tcp://localhost:80");
-        fixture.observer.endPoint(Op.BIND.code(), LOOPBACK, null, 0, 7);
-        assertThat(fixture.denied(() -> fixture.observer.endPoint(Op.LISTEN.code(), LOOPBACK, null, 80, 7))).as("the system chose it").isTrue();
+        fixture.hooks.endPoint(Op.BIND.code(), LOOPBACK, null, 0, 7);
+        assertThat(fixture.denied(() -> fixture.hooks.endPoint(Op.LISTEN.code(), LOOPBACK, null, 80, 7))).as("the system chose it").isTrue();
     }
 
     @Test
     @Tag("FIELD-F08")
     void datagramMark_countsForTheNextCallOnly() {
         fixture.allow("PROVIDES URL:udp://127.0.0.1:53").start();
-        fixture.observer.datagram(false);
+        fixture.hooks.datagram(false);
         assertThat(denied(Op.BIND, LOOPBACK, null, 53)).isFalse();
         assertThat(denied(Op.BIND, LOOPBACK, null, 53)).isTrue();
-        fixture.observer.datagram(true);
+        fixture.hooks.datagram(true);
         assertThat(denied(Op.BIND, LOOPBACK, null, 54)).as("only restores what was bound").isFalse();
     }
 
@@ -154,11 +154,11 @@ class ObserverNetworkTest {
         fixture.start();
         assertThat(lookUpDenied("localhost")).isFalse();
         assertThat(lookUpDenied("192.0.2.1")).isFalse();
-        fixture.observer.named("name.example");
+        fixture.hooks.named("name.example");
         assertThat(lookUpDenied("name.example")).isFalse();
         assertThat(lookUpDenied("name.example")).as("only then").isTrue();
-        assertThat(fixture.denied(() -> fixture.observer.lookUp(Op.LOOK_UP.code(), null, SERVER))).isTrue();
-        assertThat(fixture.denied(() -> fixture.observer.lookUp(Op.LOOK_UP.code(), null, LOOPBACK))).isFalse();
+        assertThat(fixture.denied(() -> fixture.hooks.lookUp(Op.LOOK_UP.code(), null, SERVER))).isTrue();
+        assertThat(fixture.denied(() -> fixture.hooks.lookUp(Op.LOOK_UP.code(), null, LOOPBACK))).isFalse();
     }
 
     @Test
@@ -182,21 +182,21 @@ class ObserverNetworkTest {
     @Tag("FIELD-F13")
     void variable_thatIsNotSet_isFree() {
         fixture.deny("CONSUMES ENV:PATH").start();
-        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), "NO_SUCH_VARIABLE_ANYWHERE", null))).isFalse();
-        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), "PATH", null))).as("a deny line beats the baseline").isTrue();
-        assertThat(fixture.denied(() -> fixture.observer.variable(Op.READ_VARIABLE.code(), null, null))).isTrue();
+        assertThat(fixture.denied(() -> fixture.hooks.variable(Op.READ_VARIABLE.code(), "NO_SUCH_VARIABLE_ANYWHERE", null))).isFalse();
+        assertThat(fixture.denied(() -> fixture.hooks.variable(Op.READ_VARIABLE.code(), "PATH", null))).as("a deny line beats the baseline").isTrue();
+        assertThat(fixture.denied(() -> fixture.hooks.variable(Op.READ_VARIABLE.code(), null, null))).isTrue();
     }
 
     @Test
     @Tag("FIELD-B05")
     void library_agentAndCommand_needTheirLines() {
         fixture.allow("CONSUMES NATIVE:/no/such/lib.so").start();
-        assertThat(fixture.denied(() -> fixture.observer.library(Op.LOAD_LIBRARY.code(), "/no/such/lib.so"))).isFalse();
-        assertThat(fixture.denied(() -> fixture.observer.library(Op.LOAD_LIBRARY.code(), "/no/such/../lib.so"))).isTrue();
+        assertThat(fixture.denied(() -> fixture.hooks.library(Op.LOAD_LIBRARY.code(), "/no/such/lib.so"))).isFalse();
+        assertThat(fixture.denied(() -> fixture.hooks.library(Op.LOAD_LIBRARY.code(), "/no/such/../lib.so"))).isTrue();
         assertThat(lastDenied()).isEqualTo("CONSUMES NATIVE:/no/lib.so");
-        assertThat(fixture.denied(() -> fixture.observer.library(Op.LINK_NATIVE.code(), null))).isTrue();
+        assertThat(fixture.denied(() -> fixture.hooks.library(Op.LINK_NATIVE.code(), null))).isTrue();
         assertThat(lastDenied()).isEqualTo("CONSUMES NATIVE:ffm");
-        assertThat(fixture.denied(() -> fixture.observer.agent(Op.LOAD_AGENT.code()))).isTrue();
+        assertThat(fixture.denied(() -> fixture.hooks.agent(Op.LOAD_AGENT.code()))).isTrue();
         assertThat(lastDenied()).isEqualTo("CONSUMES NATIVE:agent");
     }
 
@@ -237,9 +237,9 @@ class ObserverNetworkTest {
     }
 
     private boolean commandDenied(String command) {
-        boolean denied = fixture.denied(() -> fixture.observer.command(Op.VM_COMMAND.code(), command));
+        boolean denied = fixture.denied(() -> fixture.hooks.command(Op.VM_COMMAND.code(), command));
         if (!denied) {
-            fixture.observer.end(Op.VM_COMMAND.code(), 0);
+            fixture.hooks.end(Op.VM_COMMAND.code(), 0);
         }
         return denied;
     }

@@ -46,12 +46,12 @@ class ObserverProcessTest {
     }
 
     private static void start(Fixture f, String program, String dir) {
-        f.observer.start(Op.START_PROCESS.code(), Fixture.bytes(program + "\0"), new byte[0], 0, null, 0,
+        f.hooks.start(Op.START_PROCESS.code(), Fixture.bytes(program + "\0"), new byte[0], 0, null, 0,
                 dir == null ? null : Fixture.bytes(dir + "\0"), new int[] {-1, -1, -1});
     }
 
     private static void end(Fixture f) {
-        f.observer.end(Op.START_PROCESS.code(), 0);
+        f.hooks.end(Op.START_PROCESS.code(), 0);
     }
 
     @Test
@@ -137,7 +137,7 @@ class ObserverProcessTest {
     }
 
     private void overwrites(Fixture f, String name) {
-        f.does(Op.OPEN_WRITE, () -> f.observer.name(Op.OPEN_WRITE.code(), f.at(name), 0), () -> Files.writeString(w.resolve(name.substring(1)), "#!/bin/sh\nevil\n"));
+        f.does(Op.OPEN_WRITE, () -> f.hooks.name(Op.OPEN_WRITE.code(), f.at(name), 0), () -> Files.writeString(w.resolve(name.substring(1)), "#!/bin/sh\nevil\n"));
     }
 
     @Test
@@ -194,14 +194,14 @@ class ObserverProcessTest {
             String doors = "/proc/" + ProcessHandle.current().pid() + "/fd/";
             int toolFd = ObserverTest.descriptors(w.resolve("bin/tool")).get(0);
             int otherFd = ObserverTest.descriptors(w.resolve("bin/other")).get(0);
-            itself.does(Op.DELETE, () -> itself.observer.path(Op.DELETE.code(), itself.bytesAt("/bin/tool"), 0), () -> Files.delete(w.resolve("bin/tool")));
+            itself.does(Op.DELETE, () -> itself.hooks.path(Op.DELETE.code(), itself.bytesAt("/bin/tool"), 0), () -> Files.delete(w.resolve("bin/tool")));
             Files.delete(w.resolve("bin/other"));
             assertThat(f.denied(() -> start(f, doors + otherFd, null))).isTrue();
             assertThat(f.lastDenial().resource()).isEqualTo("PROCESS:" + w + "/bin/other");
             start(f, doors + toolFd, null);
             end(f);
             assertThat(f.children).hasSize(1);
-            assertThat(f.denied(() -> f.observer.library(Op.LOAD_LIBRARY.code(), doors + otherFd))).isTrue();
+            assertThat(f.denied(() -> f.hooks.library(Op.LOAD_LIBRARY.code(), doors + otherFd))).isTrue();
             assertThat(f.lastDenial().resource()).isEqualTo("NATIVE:" + w + "/bin/other");
             assertThat(f.denials).hasSize(2);
             assertThat(itself.denied(() -> start(itself, doors + toolFd, null))).isTrue();
@@ -257,17 +257,17 @@ class ObserverProcessTest {
         assertThat(f.unseen).containsExactly("UNMONITORED_JVM PROCESS:/bin/java", "UNMONITORED_JVM PROCESS:/bin/javac", "OPEN_ENDED PROCESS:/child/python3.11");
         f.unseen.clear();
         byte[] watched = Fixture.bytes("-Xmx1g\0-javaagent:../bin/data=mode=block\0");
-        f.observer.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), watched, 2, null, 0, f.bytesAt("/child\0"), new int[3]);
+        f.hooks.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), watched, 2, null, 0, f.bytesAt("/child\0"), new int[3]);
         end(f);
         byte[] variables = Fixture.bytes("A=b\0JAVA_TOOL_OPTIONS=-javaagent:" + w + "/bin/data\0");
-        f.observer.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), new byte[0], 0, variables, 2, null, new int[3]);
+        f.hooks.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), new byte[0], 0, variables, 2, null, new int[3]);
         end(f);
         assertThat(f.unseen).isEmpty();
         // a tool of the JDK takes no notice of that variable's agent
-        f.observer.start(Op.START_PROCESS.code(), f.bytesAt("/bin/javac\0"), new byte[0], 0, variables, 2, null, new int[3]);
+        f.hooks.start(Op.START_PROCESS.code(), f.bytesAt("/bin/javac\0"), new byte[0], 0, variables, 2, null, new int[3]);
         end(f);
         byte[] another = Fixture.bytes("-javaagent:" + w + "/bin/other\0");
-        f.observer.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), another, 1, null, 0, null, new int[3]);
+        f.hooks.start(Op.START_PROCESS.code(), f.bytesAt("/bin/java\0"), another, 1, null, 0, null, new int[3]);
         end(f);
         assertThat(f.unseen).containsExactly("UNMONITORED_JVM PROCESS:/bin/javac", "UNMONITORED_JVM PROCESS:/bin/java");
     }
@@ -317,7 +317,7 @@ class ObserverProcessTest {
         }
         f.start();
         String environment = variables.length == 0 ? "A=b\0" : String.join("\0", variables) + "\0";
-        f.observer.start(Op.START_PROCESS.code(), f.bytesAt(program + "\0"), Fixture.bytes(arguments.replace(' ', '\0') + "\0"), 1, Fixture.bytes(environment), 1,
+        f.hooks.start(Op.START_PROCESS.code(), f.bytesAt(program + "\0"), Fixture.bytes(arguments.replace(' ', '\0') + "\0"), 1, Fixture.bytes(environment), 1,
                 f.bytesAt("\0"), new int[3]);
         end(f);
         return f.unseen;
@@ -328,13 +328,13 @@ class ObserverProcessTest {
     void a_native_that_is_a_door_is_reached_only_where_declared() {
         Fixture f = new Fixture(w).start();
         int op = Op.REACH_NATIVE.code();
-        f.observer.reached(op, "java.io.FileInputStream", "available0");
+        f.hooks.reached(op, "java.io.FileInputStream", "available0");
         assertThat(f.denials).isEmpty();
-        assertThatThrownBy(() -> f.observer.reached(op, "java.io.FileOutputStream", "open0"))
+        assertThatThrownBy(() -> f.hooks.reached(op, "java.io.FileOutputStream", "open0"))
                 .hasMessageContaining("CONSUMES on NATIVE:java.io.FileOutputStream.open0");
 
         Fixture declared = new Fixture(w).allow("CONSUMES NATIVE:java.io.FileOutputStream.open0").start();
-        declared.observer.reached(op, "java.io.FileOutputStream", "open0");
+        declared.hooks.reached(op, "java.io.FileOutputStream", "open0");
         assertThat(declared.denials).isEmpty();
     }
 
@@ -376,17 +376,17 @@ class ObserverProcessTest {
         Fixture f = new Fixture(w).start();
         Process child = new ProcessBuilder("sleep", "20").start();
         try {
-            f.observer.signal(Op.SIGNAL_PROCESS.code(), child.pid(), -1, true);
-            f.observer.signal(Op.SIGNAL_PROCESS.code(), ProcessHandle.current().pid(), -1, true);
+            f.hooks.signal(Op.SIGNAL_PROCESS.code(), child.pid(), -1, true);
+            f.hooks.signal(Op.SIGNAL_PROCESS.code(), ProcessHandle.current().pid(), -1, true);
             long parent = ProcessHandle.current().parent().orElseThrow().pid();
-            assertThat(f.denied(() -> f.observer.signal(Op.SIGNAL_PROCESS.code(), parent, -1, false))).isTrue();
+            assertThat(f.denied(() -> f.hooks.signal(Op.SIGNAL_PROCESS.code(), parent, -1, false))).isTrue();
             assertThat(f.lastDenial().predicate()).isEqualTo(Predicate.DELETES);
             assertThat(f.lastDenial().resource()).startsWith("PROCESS:");
-            f.observer.signal(Op.READ_PROCESS.code(), child.pid(), -1, false);
-            assertThat(f.denied(() -> f.observer.signal(Op.READ_PROCESS.code(), parent, -1, false))).isTrue();
+            f.hooks.signal(Op.READ_PROCESS.code(), child.pid(), -1, false);
+            assertThat(f.denied(() -> f.hooks.signal(Op.READ_PROCESS.code(), parent, -1, false))).isTrue();
             assertThat(f.lastDenial().predicate()).isEqualTo(Predicate.CONSUMES);
             // nobody has this number
-            f.observer.signal(Op.SIGNAL_PROCESS.code(), 0x7ffffff0L, -1, false);
+            f.hooks.signal(Op.SIGNAL_PROCESS.code(), 0x7ffffff0L, -1, false);
         } finally {
             child.destroyForcibly();
         }

@@ -1,0 +1,147 @@
+package dev.klock.agent;
+
+import dev.klock.agent.log.Stderr;
+import dev.klock.agent.observe.Observer;
+import dev.klock.agent.observe.Subjects;
+import dev.klock.bridge.HostFiles;
+import java.util.Arrays;
+
+/**
+ * All sessions of this JVM: the process's, and those of agents in it. Their threads come and go by {@link Subjects}, their writes pass {@link
+ * Fences}, and the {@link Guard} looks after all of them.
+ */
+final class Sessions {
+    private static final Session[] NONE = {};
+
+    private final Subjects subjects = new Subjects();
+    private final Fences fences = new Fences();
+    private final Guard guard;
+    private ProcessSession process;
+    /** Beside the process's; those that are over leave when nothing of theirs is open any more. Replaced, not changed. */
+    private volatile Session[] others = NONE;
+
+    Sessions(HostFiles files) {
+        guard = new Guard(this, files);
+    }
+
+    Subjects subjects() {
+        return subjects;
+    }
+
+    Fences fences() {
+        return fences;
+    }
+
+    Guard guard() {
+        return guard;
+    }
+
+    /** Called once, before the first hook. */
+    void begin(ProcessSession ofProcess, Observer observer) {
+        process = ofProcess;
+        fences.add(ofProcess.fence());
+        subjects.begin(observer);
+    }
+
+    ProcessSession process() {
+        return process;
+    }
+
+    Session[] others() {
+        return others;
+    }
+
+    synchronized void add(Session session) {
+        fences.add(session.fence());
+        subjects.add(session.observer());
+        Session[] more = Arrays.copyOf(others, others.length + 1);
+        more[others.length] = session;
+        others = more;
+    }
+
+    private synchronized void remove(Session session) {
+        fences.remove(session.fence());
+        subjects.remove(session.observer());
+        Session[] rest = new Session[others.length];
+        int n = 0;
+        for (int i = 0; i < others.length; i++) {
+            if (others[i] != session) {
+                rest[n++] = others[i];
+            }
+        }
+        others = Arrays.copyOf(rest, n);
+    }
+
+    /** The program has ended: so have they. */
+    void completeOthers(int status) {
+        Session[] all = others;
+        for (int i = 0; i < all.length; i++) {
+            all[i].settle();
+            all[i].complete(status);
+        }
+    }
+
+    // ---- for the guard
+
+    /** Whether anything is to be wound up. */
+    boolean isAnyStopping() {
+        Session[] all = others;
+        for (int i = 0; i < all.length; i++) {
+            if (all[i].isToBeWound()) {
+                return true;
+            }
+        }
+        return process.isToBeWound();
+    }
+
+    /** Winds up those beside the process's that are stopping. If the process's is, all of them are. */
+    void windOthers() {
+        Session[] all = others;
+        for (int i = 0; i < all.length; i++) {
+            Session session = all[i];
+            if (process.isStopping()) {
+                session.stop("aborted", Session.EXIT_ABORTED);
+            }
+            if (session.isToBeWound()) {
+                try {
+                    session.wind();
+                } catch (RuntimeException e) {
+                    session.unwound();
+                    Stderr.error("session " + session.sessionId + " could not be wound up: " + e + "; its images are kept, finish with: java -jar klock.jar recover");
+                }
+            }
+        }
+    }
+
+    void tick() {
+        process.tick();
+        Session[] all = others;
+        for (int i = 0; i < all.length; i++) {
+            Session session = all[i];
+            if (!session.isOver()) {
+                session.tick();
+            } else if (session.isWound() && !session.observer().hasOpen()) {
+                remove(session);
+            }
+        }
+    }
+
+    boolean haveChildren() {
+        boolean any = process.hasChildren();
+        Session[] all = others;
+        for (int i = 0; i < all.length; i++) {
+            any |= all[i].hasChildren();
+        }
+        return any;
+    }
+
+    void settleEnded() {
+        process.settleEnded();
+        Session[] all = others;
+        for (int i = 0; i < all.length; i++) {
+            if (!all[i].isOver()) {
+                all[i].settleEnded();
+            }
+        }
+    }
+}
