@@ -6,8 +6,9 @@ import java.time.Duration;
 /**
  * Opens sessions. Loads nothing of klock but this package until then. Safe for all threads.
  *
- * <p>All sessions of a JVM share one kernel, which starts one daemon thread with the first of them. Nothing is enforced for them one by
- * one ({@link KlockSession#isEnforced}); one line on stderr says so, unless {@code -Dklock.log.level=error} is set.
+ * <p>All sessions of a JVM share one kernel, which starts one daemon thread with the first of them. With {@code -javaagent:klock.jar}, whose
+ * manifest declares their agents, each is held to its own scope; else nothing is enforced for them ({@link KlockSession#isEnforced}), and one line
+ * on stderr says so, unless {@code -Dklock.log.level=error} is set.
  */
 public final class Klock {
     /** Waits this long for the manifest's leases unless told otherwise. */
@@ -17,8 +18,11 @@ public final class Klock {
 
     /** What makes sessions; implemented outside this package, which must not know by whom. */
     public interface Provider {
-        /** As {@link Klock#open(Path, Duration)}. */
-        KlockSession open(Path manifest, Duration wait) throws KlockException, InterruptedException;
+        /** As {@link Klock#open(Path, String, Duration)}. */
+        KlockSession open(Path manifest, String agent, Duration wait) throws KlockException, InterruptedException;
+
+        /** As {@link Klock#current}. */
+        KlockSession current();
     }
 
     private static volatile Provider provider;
@@ -39,7 +43,23 @@ public final class Klock {
      * @throws InterruptedException if the thread is interrupted while it waits; the session is closed then
      */
     public static KlockSession open(Path manifest, Duration wait) throws KlockException, InterruptedException {
-        return provider().open(manifest, wait);
+        return open(manifest, null, wait);
+    }
+
+    /**
+     * Opens a session for one of the agents that a manifest declares ({@code agents:}).
+     *
+     * @param agent its {@code agent_id}; null for the manifest's own
+     * @throws KlockException also if the manifest has no such agent
+     */
+    public static KlockSession open(Path manifest, String agent, Duration wait) throws KlockException, InterruptedException {
+        return provider().open(manifest, agent, wait);
+    }
+
+    /** The session that the calling thread works as; null if it works as none, or none was ever opened. */
+    public static KlockSession current() {
+        Provider p = provider;
+        return p == null ? null : p.current();
     }
 
     private static Provider provider() throws KlockException {

@@ -3,6 +3,8 @@ package dev.klock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 
 /**
@@ -41,9 +43,8 @@ public interface KlockSession extends AutoCloseable {
     long priorityTimestampMs();
 
     /**
-     * Whether operations outside this session's manifest are blocked. If not, leases keep agents that ask for them out of each other's way,
-     * and nothing keeps anybody inside this manifest. Always {@code false} in this version: with {@code -javaagent:klock.jar}, what is
-     * enforced is the manifest of the process.
+     * Whether klock looks at what is done as this session: the process runs with {@code -javaagent:klock.jar}, and its manifest declares this
+     * agent. If not, leases keep agents that ask for them out of each other's way, and nothing keeps anybody inside this manifest.
      */
     boolean isEnforced();
 
@@ -83,7 +84,11 @@ public interface KlockSession extends AutoCloseable {
      *
      * @throws IllegalStateException if the session holds no valid lease: it was not granted, has died, or its time ran out (C46)
      */
-    void run(Runnable work);
+    default void run(Runnable work) {
+        try (Entered entered = enter()) {
+            work.run();
+        }
+    }
 
     /**
      * Calls {@code work} as this session.
@@ -91,7 +96,50 @@ public interface KlockSession extends AutoCloseable {
      * @throws Exception what {@code work} throws
      * @throws IllegalStateException as for {@link #run}
      */
-    <T> T call(Callable<T> work) throws Exception;
+    default <T> T call(Callable<T> work) throws Exception {
+        try (Entered entered = enter()) {
+            return work.call();
+        }
+    }
+
+    /** {@code work} as this session, whichever thread comes to run it. That throws as {@link #run} does. */
+    default Runnable wrap(Runnable work) {
+        return () -> run(work);
+    }
+
+    /** As {@link #wrap(Runnable)}. */
+    default <T> Callable<T> wrap(Callable<T> work) {
+        return () -> call(work);
+    }
+
+    /** Hands each task to {@code executor}, which runs it as this session. */
+    default Executor wrap(Executor executor) {
+        return work -> executor.execute(wrap(work));
+    }
+
+    /** The threads that it makes work as this session from their beginning to their end. */
+    default ThreadFactory wrap(ThreadFactory factory) {
+        return work -> factory.newThread(wrap(work));
+    }
+
+    /** From {@link #enter} on the thread works as the session; that ends with {@link #close}. */
+    interface Entered extends AutoCloseable {
+        /**
+         * The thread works as what it worked as before. Once: later calls do nothing.
+         *
+         * @throws IllegalStateException on another thread than the one that has entered
+         */
+        @Override
+        void close();
+    }
+
+    /**
+     * The calling thread works as this session until that is closed; for frameworks that put a context in place and take it away again, others
+     * use {@link #run}. Nests.
+     *
+     * @throws IllegalStateException as for {@link #run}
+     */
+    Entered enter();
 
     /**
      * Whether it may act under the leases that it holds now (C46), whichever they are: the manifest's, as long as {@link #answer} is GRANTED,

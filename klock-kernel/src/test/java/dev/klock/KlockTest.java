@@ -301,8 +301,8 @@ class KlockTest {
         System.setErr(new PrintStream(out, true, StandardCharsets.UTF_8));
         try {
             Klock.Provider fresh = (Klock.Provider) Class.forName("dev.klock.local.LocalSessions").getDeclaredConstructor().newInstance();
-            fresh.open(file, Duration.ZERO).close();
-            fresh.open(file, Duration.ZERO).close();
+            fresh.open(file, null, Duration.ZERO).close();
+            fresh.open(file, null, Duration.ZERO).close();
         } finally {
             System.setErr(before);
         }

@@ -95,36 +95,20 @@ public final class Agent {
         }
         Manifest manifest = launch.manifest();
         Home home = Home.open(launch.home());
-        SessionClaim claim = SessionClaim.claim(home, manifest == null ? null : manifest.sessionId());
         String agentId = manifest == null ? agentId(launch) : manifest.agentId();
         Bridge bridge = Bridge.open();
         HostFiles files = bridge.files();
         Names names = new Names(System.getProperty("sun.jnu.encoding"));
         Resolver resolver = new Resolver(files);
-        Scope scope = manifest == null ? Scope.builder().build() : DeclaredScope.of(manifest, resolver);
-        Backups backups;
-        VerificationLog log;
-        try {
-            backups = Backups.open(home.directory().toPath(), SessionClaim.fileName(claim.id()), files);
-            log = VerificationLog.open(claim.log(), claim.id(), agentId, mode.word(), mode == Mode.STRICT,
-                    manifest == null ? null : manifest.file());
-        } catch (IOException e) {
-            throw new UsageException("klock's home " + home.directory() + " cannot be written: " + e.getMessage());
-        }
-        Sessions sessions = new Sessions(files);
-        ProcessSession session = new ProcessSession(sessions, launch.options(), manifest, agentId, claim.id(), log, backups);
-        backups.restoredAfterCrash(mode == Mode.STRICT);
-        Images images = new Images(backups, resolver, files, launch.options().backupMaxFiles(), launch.options().backupMaxBytes());
-        session.keeps(images);
-        Targets targets = new Targets(scope, Baseline.ofThisJvm(resolver, names), own(launch, jar, home, resolver, names), session);
+        Tools tools = new Tools(launch, home, files, names, resolver, own(launch, jar, home, resolver, names), new ReviewedDoors(table.release()));
+        Tools.Records records = tools.records(manifest, agentId);
+        VerificationLog log = records.log;
+        Sessions sessions = tools.sessions;
         Subjects subjects = sessions.subjects();
-        Observer observer = new Observer(subjects, files, names, resolver, targets,
-                manifest == null ? new ArrayList<Line>() : manifest.scope(), launch.environment().variable("PATH"), images, session,
-                session, session, session, new ReviewedDoors(table.release()));
-        session.observedBy(observer, targets);
-        sessions.begin(session, observer);
-        session.looksAfter(new Surroundings(files, targets, launch.options().backupMaxFiles()));
-        SessionKey key = SessionKey.of(agentId, claim.id());
+        ProcessSession session = new ProcessSession(sessions, launch.options(), manifest, agentId, records);
+        Images images = tools.equip(session, manifest);
+        sessions.begin(session);
+        SessionKey key = SessionKey.of(agentId, records.sessionId);
         if (manifest != null && mode != Mode.LEARN) {
             Start start = new Start(launch, manifest, key, home, session, subjects, images, files, log);
             start.take(Leases.wanted(manifest, resolver));
@@ -148,6 +132,9 @@ public final class Agent {
             Stderr.warn("hooks are missing: " + first);
         }
         session.hookedBy(installation);
+        if (manifest != null && !manifest.agents().isEmpty() && mode != Mode.LEARN) {
+            Bridge.connectSessions(new AgentSessions(tools, session.leases().kernel()));
+        }
         if (manifest != null && !manifest.hooks().isEmpty()) {
             session.hooksLibraries(LibraryHooks.install(instrumentation, manifest, subjects, session));
         }

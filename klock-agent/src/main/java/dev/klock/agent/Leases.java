@@ -167,6 +167,11 @@ final class Leases implements Health, SessionListener {
         return now;
     }
 
+    /** What it asks. */
+    EmbeddedKernel kernel() {
+        return kernel;
+    }
+
     /** What is to be kept of a session that has died. */
     StateDigest digest(Acquisition died) {
         return StateDigest.of(kernel.session(held.key()), System.currentTimeMillis(), died.retryAfterMs(), null, null, Resolution.RETRY);

@@ -1,12 +1,10 @@
 package dev.klock.agent;
 
-import dev.klock.agent.backup.Backups;
 import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.config.Mode;
 import dev.klock.agent.library.LibraryHooks;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
-import dev.klock.agent.log.VerificationLog;
 import dev.klock.agent.observe.Ending;
 import dev.klock.agent.observe.Rewrites;
 import dev.klock.agent.weave.Installation;
@@ -42,12 +40,16 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
     private int ticks;
 
     /** @param manifest null in learn */
-    ProcessSession(Sessions sessions, LaunchOptions options, Manifest manifest, String agentId, String sessionId, VerificationLog log, Backups backups) {
-        super(sessions, options, manifest, agentId, sessionId, log, backups, Children.ofJvm());
+    ProcessSession(Sessions sessions, LaunchOptions options, Manifest manifest, String agentId, Tools.Records records) {
+        super(sessions, options, manifest, agentId, records, Children.ofJvm());
     }
 
     void holds(Leases newLeases) {
         leases = newLeases;
+    }
+
+    Leases leases() {
+        return leases;
     }
 
     void hookedBy(Installation newInstallation) {

@@ -54,6 +54,8 @@ import java.util.concurrent.locks.LockSupport;
  * compare-and-set.
  */
 abstract class Session implements Verdicts, Trail, Targets.Retirement {
+    static final String ABORTED = "aborted";
+    static final String LEASE_LOST = "lease-lost";
     /** What the JVM ends with when strict aborts the session. */
     static final int EXIT_ABORTED = 108;
     /** What the JVM ends with when a lease is lost. */
@@ -113,19 +115,18 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     private int ticks;
 
     /** @param manifest null in learn */
-    Session(Sessions sessions, LaunchOptions options, Manifest manifest, String agentId, String sessionId, VerificationLog log, Backups backups,
-            Children children) {
+    Session(Sessions sessions, LaunchOptions options, Manifest manifest, String agentId, Tools.Records records, Children children) {
         this.sessions = sessions;
         this.options = options;
         this.mode = options.mode();
         this.manifest = manifest;
         this.agentId = agentId;
-        this.sessionId = sessionId;
+        this.sessionId = records.sessionId;
         this.scopeLines = manifest == null ? new ArrayList<>() : manifest.scope();
         this.denyLines = manifest == null ? new ArrayList<>() : manifest.deny();
         this.used = new boolean[scopeLines.size()];
-        this.log = log;
-        this.backups = backups;
+        this.log = records.log;
+        this.backups = records.backups;
         this.children = children;
     }
 
@@ -205,7 +206,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
 
     /** Ends the session, which may not act under its leases any more: what it has changed stays (C45). */
     private void loseLease(String why) {
-        if (stop("lease-lost", EXIT_LEASE_LOST)) {
+        if (stop(LEASE_LOST, EXIT_LEASE_LOST)) {
             Stderr.error(why + "; changes made so far are kept, and the session" + called() + " ends");
         }
     }
@@ -228,9 +229,13 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         return fence;
     }
 
-    /** For messages of sessions that are not the only one: whose it is. */
-    String called() {
-        return "";
+    /** The agent's name, for messages, if it is one of several; else null. */
+    String name() {
+        return null;
+    }
+
+    private String called() {
+        return name() == null ? "" : " of ".concat(name());
     }
 
     /** Where a session is over because the program has ended, a thread of its that still works waits here for the JVM's last moment. */
@@ -255,7 +260,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         telling.incrementAndGet();
         try {
             // else another thread's violation, or the program's own end, came first: stopped all the same, and not this session's story
-            stopped = mode == Mode.STRICT && stops && !stop("aborted", EXIT_ABORTED) || tell(denial, stops);
+            stopped = mode == Mode.STRICT && stops && !stop(ABORTED, EXIT_ABORTED) || tell(denial, stops);
         } finally {
             telling.decrementAndGet();
         }
@@ -289,9 +294,9 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
         if (mode == Mode.BLOCK) {
             String initialised = stops ? Initialisers.running() : null;
-            if (initialised != null && stop("aborted", EXIT_ABORTED)) {
+            if (initialised != null && stop(ABORTED, EXIT_ABORTED)) {
                 Stderr.error(text + " was denied while the class " + initialised + " was initialised, which cannot be used any more: the session" + called() + " ends");
-            } else if (times >= options.denialsLimit() && stop("aborted", EXIT_ABORTED)) {
+            } else if (times >= options.denialsLimit() && stop(ABORTED, EXIT_ABORTED)) {
                 Stderr.error(text + " was attempted " + times + " times although it is denied: the session" + called() + " ends");
             }
         }
@@ -302,7 +307,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     public String explain(Denial denial) {
         Resource resource = resource(denial);
         if (denial.isProtected()) {
-            return Messages.ownFile(denial.predicate(), resource);
+            return Messages.ownFile(name(), denial.predicate(), resource);
         }
         int decision = denial.decision();
         Line denying = Scope.isDenied(decision) ? denyLines.get(Scope.denyLine(decision)) : null;
@@ -312,7 +317,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         for (int i = 0; i < nearest.length; i++) {
             near.add(scopeLines.get(nearest[i]));
         }
-        String message = Messages.violation(denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
+        String message = Messages.violation(name(), denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
                 near, manifest == null ? null : manifest.file());
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
@@ -496,6 +501,10 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         return true;
     }
 
+    boolean isStoppedFor(String reason) {
+        return reason.equals(stopReason);
+    }
+
     boolean isStopping() {
         return stopCode != 0;
     }
@@ -503,6 +512,21 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     /** It is stopping, and the guard has not wound it up. */
     boolean isToBeWound() {
         return stopCode != 0 && !wound;
+    }
+
+    /** The program is over, and the session with it. */
+    void finish(int status) {
+        settle();
+        complete(status);
+    }
+
+    /** Nothing of it is open any more: what is kept of it is not held any more either. */
+    void putAway() {
+        try {
+            backups.close();
+        } catch (IOException e) {
+            Stderr.error("the images of session " + sessionId + " could not be closed: " + e.getMessage());
+        }
     }
 
     /** Winding it up has failed, and is not tried again. */
@@ -627,6 +651,9 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         int code = stopCode;
         endChildren();
         boolean quiet = awaitQuiet();
+        if (!quiet) {
+            Stderr.warn("an operation of the program has not ended; what it changes from here on is not rolled back");
+        }
         // one whose start was under way
         endChildren();
         childrenOver(Integer.MAX_VALUE, Long.MAX_VALUE);
@@ -662,11 +689,10 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     }
 
     /** Waits until no operation is between its decision and its end, so that nothing changes behind the rollback; false if one does not end. */
-    private boolean awaitQuiet() {
+    boolean awaitQuiet() {
         long deadline = System.nanoTime() + Guard.QUIET_NS;
         while (observer.inMutation() > 0 || telling.get() > 0) {
             if (System.nanoTime() - deadline > 0) {
-                Stderr.warn("an operation of the program has not ended; what it changes from here on is not rolled back");
                 return false;
             }
             Guard.pause(1);

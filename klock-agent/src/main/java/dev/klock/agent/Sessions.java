@@ -1,7 +1,6 @@
 package dev.klock.agent;
 
 import dev.klock.agent.log.Stderr;
-import dev.klock.agent.observe.Observer;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.bridge.HostFiles;
 import java.util.Arrays;
@@ -37,10 +36,10 @@ final class Sessions {
     }
 
     /** Called once, before the first hook. */
-    void begin(ProcessSession ofProcess, Observer observer) {
+    void begin(ProcessSession ofProcess) {
         process = ofProcess;
         fences.add(ofProcess.fence());
-        subjects.begin(observer);
+        subjects.begin(ofProcess.observer());
     }
 
     ProcessSession process() {
@@ -62,6 +61,7 @@ final class Sessions {
     private synchronized void remove(Session session) {
         fences.remove(session.fence());
         subjects.remove(session.observer());
+        session.putAway();
         Session[] rest = new Session[others.length];
         int n = 0;
         for (int i = 0; i < others.length; i++) {
@@ -76,8 +76,7 @@ final class Sessions {
     void completeOthers(int status) {
         Session[] all = others;
         for (int i = 0; i < all.length; i++) {
-            all[i].settle();
-            all[i].complete(status);
+            all[i].finish(status);
         }
     }
 
@@ -100,7 +99,7 @@ final class Sessions {
         for (int i = 0; i < all.length; i++) {
             Session session = all[i];
             if (process.isStopping()) {
-                session.stop("aborted", Session.EXIT_ABORTED);
+                session.stop(Session.ABORTED, Session.EXIT_ABORTED);
             }
             if (session.isToBeWound()) {
                 try {

@@ -53,8 +53,8 @@ final class Check extends Verb {
             terminal.out.println(terminal.good("allowed") + " by " + Escapes.line(reason(manifest, answer)));
         } else {
             terminal.out.println(terminal.bad("not allowed"));
-            String why = answer.by == Judge.By.PROTECTED ? Messages.ownFile(asked, answer.resource)
-                    : Messages.violation(answer.predicate, answer.resource, null, answer.declared, answer.line, answer.nearest, manifest.file());
+            String why = answer.by == Judge.By.PROTECTED ? Messages.ownFile(null, asked, answer.resource)
+                    : Messages.violation(null, answer.predicate, answer.resource, null, answer.declared, answer.line, answer.nearest, manifest.file());
             boolean process = answer.resource.scheme().equals("PROCESS");
             terminal.out.println(about.scheme().equals("PROCESS") && !process ? why + (answer.by == Judge.By.DENY ? Messages.EFFECTS_BESIDE_DENY : Messages.NO_EFFECTS)
                     : process && asked == Predicate.PROVIDES && answer.by == Judge.By.NOTHING ? why + Messages.effects(answer.resource) : why);

@@ -5,6 +5,7 @@ import dev.klock.KlockSession;
 import dev.klock.embedded.Acquisition;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.embedded.EmbeddedSession;
+import dev.klock.embedded.KernelLostException;
 import dev.klock.embedded.SessionListener;
 import dev.klock.kernel.Backoff;
 import dev.klock.kernel.Change;
@@ -21,22 +22,30 @@ import dev.klock.kernel.Verdict;
 import dev.klock.resource.Resource;
 import dev.klock.resource.ResourceSyntaxException;
 import dev.klock.resource.Shown;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
-/** A session whose rollback is its program's own business: its leases go at once when it dies. */
-final class LocalSession implements KlockSession, SessionListener {
+/**
+ * A session with a kernel in this JVM. Where nothing enforces its manifest, its rollback is its program's own business: its leases go at once when
+ * it dies. Else they go when what it did is undone.
+ */
+public final class LocalSession implements KlockSession, SessionListener {
+    /** What the thread works as. */
+    private static final ThreadLocal<LocalSession> CURRENT = new ThreadLocal<>();
     private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
 
     private final EmbeddedSession held;
     private final List<Triple> manifest;
+    /** Null if nothing enforces it. */
+    private final Enforcement enforcement;
+    private final long ttlMs;
     /** What came of asking for the manifest; whether its leases are held still, {@link #answer} looks. Written under this object's lock. */
     private volatile Answer answer;
 
@@ -50,12 +59,39 @@ final class LocalSession implements KlockSession, SessionListener {
     private volatile Consumer<List<String>> observationUpdate;
 
     LocalSession(EmbeddedKernel kernel, SessionKey key, long priorityMs, List<Triple> manifest) {
-        this.manifest = manifest;
-        this.held = kernel.open(new Command.Register(key, priorityMs, true, 0, false, false, true), null, this);
+        this(kernel, key, priorityMs, manifest, 0, null);
     }
 
-    void ask(Duration wait) throws InterruptedException {
-        settle(held.acquire(manifest, millis(wait), 0, false));
+    /**
+     * @param manifest what is asked for, in terms of real paths
+     * @param ttlMs how long its leases last without a heartbeat; 0 for the default
+     * @param enforcement null if nothing holds the session to its manifest
+     */
+    public LocalSession(EmbeddedKernel kernel, SessionKey key, long priorityMs, List<Triple> manifest, long ttlMs, Enforcement enforcement) {
+        this.manifest = manifest;
+        this.ttlMs = ttlMs;
+        this.enforcement = enforcement;
+        this.held = kernel.open(new Command.Register(key, priorityMs, true, 0, false, enforcement != null, true), null, this);
+    }
+
+    /** What the calling thread works as; null for none. */
+    static LocalSession current() {
+        return CURRENT.get();
+    }
+
+    /** Asks for the manifest's leases for the first time. */
+    public void ask(Duration wait) throws InterruptedException {
+        settle(held.acquire(manifest, millis(wait), ttlMs, enforcement != null));
+    }
+
+    /** A heartbeat now: whether it may act under its leases still. */
+    public boolean renew() {
+        return needsNoLease ? held.isValidWithoutLeases() : held.renew();
+    }
+
+    /** All that it holds goes; it can ask again. */
+    public void releaseAll() {
+        held.releaseAll();
     }
 
     @Override
@@ -64,12 +100,27 @@ final class LocalSession implements KlockSession, SessionListener {
         if (now.isGranted()) {
             return now;
         }
-        return settle(held.acquireRetrying(manifest, millis(total), 0, false, Backoff.STANDARD, ThreadLocalRandom.current()));
+        return settle(held.acquireRetrying(manifest, millis(total), ttlMs, enforcement != null, Backoff.STANDARD, ThreadLocalRandom.current()));
     }
 
     /** The manifest's leases are those of its last grant: what is left of the one before is held twice now, and goes. */
     private Answer settle(Acquisition a) {
         Answer now = answer(a);
+        if (a.verdict() == Verdict.DIE) {
+            undone();
+        } else if (a.isGranted() && enforcement != null) {
+            try {
+                enforcement.begin();
+                held.confirm();
+            } catch (IOException e) {
+                held.release(a.leases());
+                Answer refused = refused(e.getMessage());
+                synchronized (this) {
+                    answer = refused;
+                }
+                return refused;
+            }
+        }
         List<Lease> before = List.of();
         synchronized (this) {
             answer = now;
@@ -95,11 +146,20 @@ final class LocalSession implements KlockSession, SessionListener {
                 return refused(e.getMessage());
             }
         }
-        Answer more = answer(held.acquire(triples, millis(wait), 0, false));
+        Answer more = answer(held.acquire(triples, millis(wait), ttlMs, false));
         if (more.verdict() == Answer.Verdict.DIE) {
             died(more);
+            undone();
         }
         return more;
+    }
+
+    /** The session has died, or was aborted: what it did is undone, and then its leases are free. */
+    private void undone() {
+        if (enforcement != null) {
+            enforcement.rollBack();
+            held.rolledBack();
+        }
     }
 
     /** The manifest's leases went, too (C43), unless another thread has been granted them again since. */
@@ -133,7 +193,7 @@ final class LocalSession implements KlockSession, SessionListener {
     }
 
     /** What is longer than a number of milliseconds can say is the longest one. */
-    private static long millis(Duration d) {
+    static long millis(Duration d) {
         if (d.isNegative()) {
             return 0;
         }
@@ -149,15 +209,36 @@ final class LocalSession implements KlockSession, SessionListener {
     }
 
     @Override
-    public void run(Runnable work) {
+    public Entered enter() {
         check();
-        work.run();
+        return new Inside(CURRENT.get());
     }
 
-    @Override
-    public <T> T call(Callable<T> work) throws Exception {
-        check();
-        return work.call();
+    /** The calling thread works as this session. */
+    private final class Inside implements Entered {
+        private final Thread thread = Thread.currentThread();
+        private final LocalSession before;
+        private boolean over;
+
+        Inside(LocalSession before) {
+            this.before = before;
+            CURRENT.set(LocalSession.this);
+        }
+
+        @Override
+        public void close() {
+            if (Thread.currentThread() != thread) {
+                throw new IllegalStateException("entered by another thread: " + thread.getName());
+            }
+            if (!over) {
+                over = true;
+                if (before == null) {
+                    CURRENT.remove();
+                } else {
+                    CURRENT.set(before);
+                }
+            }
+        }
     }
 
     private void check() {
@@ -190,7 +271,7 @@ final class LocalSession implements KlockSession, SessionListener {
 
     @Override
     public boolean isEnforced() {
-        return false;
+        return enforcement != null;
     }
 
     @Override
@@ -253,7 +334,24 @@ final class LocalSession implements KlockSession, SessionListener {
     }
 
     @Override
+    public void kernelLost(KernelLostException why) {
+        if (enforcement != null) {
+            enforcement.lost("what others hold is not known any more: " + why.getMessage());
+        }
+    }
+
+    @Override
+    public void validUntil(long nanos) {
+        if (enforcement != null && !manifest.isEmpty()) {
+            enforcement.validUntil(nanos);
+        }
+    }
+
+    @Override
     public void leaseLost(Lease lease) {
+        if (enforcement != null) {
+            enforcement.lost("the lease on " + lease.resource() + " was lost: its time ran out, or it was revoked");
+        }
         Consumer<String> listener = leaseLost;
         if (listener != null) {
             listener.accept(text(lease));
@@ -271,10 +369,14 @@ final class LocalSession implements KlockSession, SessionListener {
     @Override
     public void abort(String reason) {
         held.abort(reason);
+        undone();
     }
 
     @Override
     public void close() {
+        if (enforcement != null) {
+            enforcement.end();
+        }
         held.close();
     }
 

@@ -18,6 +18,7 @@ import dev.klock.manifest.ManifestReader;
 import dev.klock.manifest.ReadOptions;
 import dev.klock.manifest.SystemVariables;
 import dev.klock.resource.Resource;
+import dev.klock.resource.Shown;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -35,7 +36,8 @@ public final class LocalSessions implements Klock.Provider {
             "klock: no agent is loaded: leases are taken, but nothing is enforced; start with -javaagent:klock.jar";
 
     private static final String PROCESS_ONLY =
-            "klock: the agent holds this process to its own manifest; sessions of Klock.open take leases but are not enforced one by one";
+            "klock: the manifest that the agent holds this process to does not declare this session's agent: it takes leases, and is not held to a scope of"
+            + " its own; declare it there under agents:";
 
     /** How far a timestamp may run ahead of the clock, milliseconds. */
     static final long MAX_AHEAD_MS = 1_000;
@@ -51,6 +53,8 @@ public final class LocalSessions implements Klock.Provider {
         "denials.limit", "backup.max-bytes", "backup.max-files"};
 
     private final EmbeddedKernel kernel;
+    /** Null if no agent enforces anything for sessions. */
+    private final GuardedSessions guarded = GuardedSessions.ofThisJvm();
     /**
      * The last number that was put behind each id that manifests name, and behind what is left of one that is too long for a number;
      * whichever was asked for last is at the end. Beyond {@link #MAX_IDS} the first goes:
@@ -84,8 +88,32 @@ public final class LocalSessions implements Klock.Provider {
     }
 
     @Override
-    public KlockSession open(Path file, Duration wait) throws KlockException, InterruptedException {
-        Manifest manifest = read(file);
+    public KlockSession open(Path file, String agent, Duration wait) throws KlockException, InterruptedException {
+        KlockSession enforced = guarded == null ? null : guarded.open(file, agent, wait);
+        return enforced == null ? openHere(agent(read(file), agent), wait) : enforced;
+    }
+
+    @Override
+    public KlockSession current() {
+        KlockSession enforced = guarded == null ? null : guarded.current();
+        return enforced == null ? LocalSession.current() : enforced;
+    }
+
+    private static Manifest agent(Manifest manifest, String agent) throws KlockException {
+        if (agent == null || agent.equals(manifest.agentId())) {
+            return manifest;
+        }
+        StringBuilder known = new StringBuilder(manifest.agentId());
+        for (Manifest one : manifest.agents()) {
+            if (one.agentId().equals(agent)) {
+                return one;
+            }
+            known.append(", ").append(one.agentId());
+        }
+        throw new KlockException(manifest.file() + ": has no agent " + Shown.value(agent) + "; it has " + known);
+    }
+
+    private KlockSession openHere(Manifest manifest, Duration wait) throws InterruptedException {
         List<Triple> wanted = wanted(manifest);
         say();
         LocalSession session;

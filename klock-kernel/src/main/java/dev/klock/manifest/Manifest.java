@@ -1,5 +1,6 @@
 package dev.klock.manifest;
 
+import dev.klock.kernel.ConflictMatrix;
 import dev.klock.kernel.Predicate;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,11 +43,12 @@ public final class Manifest {
     private final List<LibraryHook> hooks;
     private final List<Setting> settings;
     private final List<String> warnings;
+    private final List<Manifest> agents;
     private final String[] consulted;
 
     Manifest(String file, String sessionId, String agentId, long priorityTimestamp, List<Line> scope, List<Line> deny,
             List<Line> testAllows, List<Line> testDenies, List<LibraryHook> hooks, List<Setting> settings,
-            List<String> warnings, String[] consulted) {
+            List<String> warnings, List<Manifest> agents, String[] consulted) {
         this.file = file;
         this.sessionId = sessionId;
         this.agentId = agentId;
@@ -58,6 +60,7 @@ public final class Manifest {
         this.hooks = List.copyOf(hooks);
         this.settings = List.copyOf(settings);
         this.warnings = List.copyOf(warnings);
+        this.agents = List.copyOf(agents);
         this.consulted = consulted;
     }
 
@@ -116,6 +119,17 @@ public final class Manifest {
         return warnings;
     }
 
+    /** The agents that may have sessions of their own in the process, each with its own scope; empty if it is the only one. */
+    public List<Manifest> agents() {
+        return agents;
+    }
+
+    /** Whether one cannot be leased to another session while the other is. */
+    static boolean meet(Line a, Line b) {
+        return (ConflictMatrix.conflictMask(a.predicate()) & b.predicate().bit()) != 0 && a.resource().overlaps(b.resource())
+                && !(a.resource().scheme().equals("PROCESS") && a.predicate() == Predicate.PROVIDES && b.predicate() == Predicate.PROVIDES);
+    }
+
     /** What {@link Consulted} noted while this was read. */
     String[] consulted() {
         return consulted;
@@ -123,13 +137,33 @@ public final class Manifest {
 
     /**
      * The triples to take leases for: scope and effects, one per resource, with the severest predicate declared for it (K1-16), in
-     * the order of first mention. Starting a program takes no lease here: it is taken on each instance when it starts (C48).
+     * the order of first mention. Starting a program takes no lease here: it is taken on each instance when it starts (C48). Nor does what
+     * the process only looks at and one of its {@link #agents} may change: it would keep them from it as long as it runs.
      */
     public List<Line> leases() {
         Map<String, Integer> places = new HashMap<>();
         List<Line> leases = new ArrayList<>();
         addLeases(scope, places, leases);
+        if (!agents.isEmpty()) {
+            for (int i = leases.size() - 1; i >= 0; i--) {
+                if (!leases.get(i).predicate().changes() && isMet(leases.get(i))) {
+                    leases.remove(i);
+                }
+            }
+        }
         return List.copyOf(leases);
+    }
+
+    private boolean isMet(Line line) {
+        for (int i = 0; i < agents.size(); i++) {
+            List<Line> leases = agents.get(i).leases();
+            for (int k = 0; k < leases.size(); k++) {
+                if (meet(line, leases.get(k))) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private static void addLeases(List<Line> lines, Map<String, Integer> places, List<Line> leases) {

@@ -14,6 +14,7 @@ import java.util.List;
 final class ManifestParse {
     static final String[] TOP = {"ver", "session_id", "agent_id", "priority_timestamp", "scope", "deny", "tests", "klock", "agents",
         "hooks", "intents", "priority", "$schema"};
+    static final String[] AGENT = {"agent_id", "session_id", "priority_timestamp", "scope", "deny"};
     static final String[] HOOK = {"name", "preset", "type", "method", "predicate", "resource"};
     static final String[] TRIPLE = {"predicate", "resource", "confidence", "effects"};
     static final String[] EFFECT = {"predicate", "resource", "confidence"};
@@ -54,6 +55,7 @@ final class ManifestParse {
     private List<Line> deny = List.of();
     private List<Line> testAllows = List.of();
     private List<Line> testDenies = List.of();
+    private final List<Manifest> agents = new ArrayList<>();
     private final List<LibraryHook> hooks = new ArrayList<>();
     private final List<Setting> settings = new ArrayList<>();
     /** Who the triples of the third dialect say their subject is; the first one's place for messages. */
@@ -82,7 +84,7 @@ final class ManifestParse {
         tokens = open(text);
         document();
         return new Manifest(file, sessionId, agentId, priorityTimestamp, scope, deny, testAllows, testDenies, hooks, settings, warnings,
-                world.answers());
+                agents, world.answers());
     }
 
     private Tokens open(ManifestText text) throws ManifestException {
@@ -116,7 +118,9 @@ final class ManifestParse {
             int fieldColumn = column;
             switch (field) {
                 case "agents":
-                    throw here(field + " is not yet in this version", "leave it out and give each agent a manifest of its own");
+                    next();
+                    agents();
+                    break;
                 case "hooks":
                     next();
                     hooks();
@@ -199,12 +203,102 @@ final class ManifestParse {
         if (agentId == null) {
             throw at(startLine, startColumn, "has no agent_id", "write agent_id: NAME");
         }
-        checkContradictions(scope);
-        for (int i = 0; i < scope.size(); i++) {
-            judgeReach(scope.get(i));
+        judge(scope, deny);
+        for (int i = 0; i < agents.size(); i++) {
+            Manifest agent = agents.get(i);
+            if (agent.agentId().equals(agentId)) {
+                throw at(startLine, startColumn, "agents has another " + agentId, "that is the process's own name: give each agent one of its own");
+            }
+            judge(agent.scope(), agent.deny());
+            checkApart(agent.agentId(), agent.scope(), scope);
         }
-        warnOfDeniedLines();
-        warnOfMeaninglessLines();
+    }
+
+    private void judge(List<Line> allowed, List<Line> denied) throws ManifestException {
+        checkContradictions(allowed);
+        for (int i = 0; i < allowed.size(); i++) {
+            judgeReach(allowed.get(i));
+        }
+        warnOfDeniedLines(allowed, denied);
+        warnOfMeaninglessLines(allowed);
+    }
+
+    /** What the process itself may change it holds as long as it runs, so no agent of its own would ever get it. */
+    private void checkApart(String agent, List<Line> declared, List<Line> ofProcess) throws ManifestException {
+        for (int i = 0; i < declared.size(); i++) {
+            Line line = declared.get(i);
+            for (int k = 0; k < ofProcess.size(); k++) {
+                Line own = ofProcess.get(k);
+                if (own.predicate().changes() && Manifest.meet(own, line)) {
+                    throw at(line.line(), line.column(), line + " of agent " + agent + " meets " + own + " of the process itself (line " + own.line()
+                            + "), which holds that as long as it runs", "declare it for one of them");
+                }
+                if (own.effects() != null) {
+                    checkApart(agent, declared, own.effects());
+                }
+            }
+            if (line.effects() != null) {
+                checkApart(agent, line.effects(), ofProcess);
+            }
+        }
+    }
+
+    /** Several agents in one JVM (KLIS-1): each with its own scope. */
+    private void agents() throws ManifestException {
+        if (token != Token.LIST) {
+            throw wrongType("agents", "a list of agents, each with agent_id and scope");
+        }
+        while (next() != Token.LIST_END) {
+            if (token != Token.MAPPING) {
+                throw here("an entry of agents is " + kind(), "write agent_id: ... and scope: [...]");
+            }
+            agents.add(agent());
+        }
+        if (agents.isEmpty()) {
+            throw here("agents is empty", "leave it out where the process is the only agent");
+        }
+    }
+
+    private Manifest agent() throws ManifestException {
+        int startLine = line;
+        int startColumn = column;
+        boolean[] seen = new boolean[AGENT.length];
+        String id = null;
+        String session = null;
+        long age = Manifest.NO_TIMESTAMP;
+        List<Line> allowed = null;
+        List<Line> denied = List.of();
+        while (next() != Token.MAPPING_END) {
+            String field = field(AGENT, seen, "field of an agent");
+            next();
+            switch (field) {
+                case "agent_id":
+                    id = id(field);
+                    break;
+                case "session_id":
+                    session = id(field);
+                    break;
+                case "priority_timestamp":
+                    age = timestamp(field);
+                    break;
+                case "scope":
+                    allowed = lines(field);
+                    break;
+                default:
+                    denied = lines(field);
+                    break;
+            }
+        }
+        if (id == null || allowed == null) {
+            throw at(startLine, startColumn, "an agent has no " + (id == null ? "agent_id" : "scope"),
+                    id == null ? "write agent_id: NAME" : "write scope: [] to declare nothing");
+        }
+        for (int i = 0; i < agents.size(); i++) {
+            if (agents.get(i).agentId().equals(id)) {
+                throw at(startLine, startColumn, "agents has " + id + " twice", "give each agent a name of its own");
+            }
+        }
+        return new Manifest(file, session, id, age, allowed, denied, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), new String[0]);
     }
 
     /** A triple's subject and session must be the manifest's: nobody declares for another (KLIS-1 part 7, intent spoofing). */
@@ -263,9 +357,9 @@ final class ManifestParse {
     }
 
     /** Predicates that nothing a program does to a resource of the scheme is ever mapped to (C49). */
-    private void warnOfMeaninglessLines() {
-        for (int i = 0; i < scope.size(); i++) {
-            Line line = scope.get(i);
+    private void warnOfMeaninglessLines(List<Line> lines) {
+        for (int i = 0; i < lines.size(); i++) {
+            Line line = lines.get(i);
             String scheme = line.resource().scheme();
             for (int k = 0; k < KNOWN.length; k++) {
                 String[] known = KNOWN[k];
@@ -277,14 +371,14 @@ final class ManifestParse {
         }
     }
 
-    private void warnOfDeniedLines() {
-        if ((long) scope.size() * deny.size() > 100_000) {
+    private void warnOfDeniedLines(List<Line> allows, List<Line> denies) {
+        if ((long) allows.size() * denies.size() > 100_000) {
             return;
         }
-        for (int i = 0; i < scope.size(); i++) {
-            Line allowed = scope.get(i);
-            for (int k = 0; k < deny.size(); k++) {
-                Line denied = deny.get(k);
+        for (int i = 0; i < allows.size(); i++) {
+            Line allowed = allows.get(i);
+            for (int k = 0; k < denies.size(); k++) {
+                Line denied = denies.get(k);
                 if ((Cover.stops(denied.predicate()) & allowed.predicate().bit()) != 0 && denied.resource().covers(allowed.resource())) {
                     warnings.add(ManifestException.message(file, allowed.line(), allowed.column(), allowed + " can never allow anything",
                             "it is denied on line " + denied.line()));

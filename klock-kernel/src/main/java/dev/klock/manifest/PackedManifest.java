@@ -18,7 +18,7 @@ import java.util.zip.CRC32;
  */
 final class PackedManifest {
     /** Grows whenever the layout or what the reader accepts changes. */
-    private static final int FORMAT = 0x4B4C4D02;
+    private static final int FORMAT = 0x4B4C4D03;
     private static final int NULL = -1;
     private static final Predicate[] PREDICATES = Predicate.values();
     private static final Resource.Form[] FORMS = Resource.Form.values();
@@ -58,6 +58,15 @@ final class PackedManifest {
             out.writeInt(m.warnings().size());
             for (int i = 0; i < m.warnings().size(); i++) {
                 write(out, m.warnings().get(i));
+            }
+            out.writeInt(m.agents().size());
+            for (int i = 0; i < m.agents().size(); i++) {
+                Manifest agent = m.agents().get(i);
+                write(out, agent.sessionId());
+                write(out, agent.agentId());
+                out.writeLong(agent.priorityTimestamp());
+                writeLines(out, agent.scope());
+                writeLines(out, agent.deny());
             }
             CRC32 sum = new CRC32();
             sum.update(bytes.toByteArray());
@@ -113,8 +122,13 @@ final class PackedManifest {
             for (int n = count(in); n > 0; n--) {
                 warnings.add(read(in));
             }
-            return new Manifest(ManifestException.oneLine(file), sessionId, agentId, timestamp, scope, deny, testAllows, testDenies, hooks,
-                    settings, warnings, consulted);
+            String shown = ManifestException.oneLine(file);
+            List<Manifest> agents = new ArrayList<>();
+            for (int n = count(in); n > 0; n--) {
+                agents.add(new Manifest(shown, read(in), read(in), in.getLong(), readLines(in), readLines(in), List.of(), List.of(), List.of(), List.of(),
+                        List.of(), List.of(), new String[0]));
+            }
+            return new Manifest(shown, sessionId, agentId, timestamp, scope, deny, testAllows, testDenies, hooks, settings, warnings, agents, consulted);
         } catch (IOException | RuntimeException e) {
             // whatever is in it, it is not ours: the caller reads the source instead
             return null;

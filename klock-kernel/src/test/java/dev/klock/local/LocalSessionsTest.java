@@ -36,7 +36,7 @@ class LocalSessionsTest {
     }
 
     private String open(String agent, String session) throws Exception {
-        try (KlockSession s = sessions.open(manifest(agent, session), Duration.ZERO)) {
+        try (KlockSession s = sessions.open(manifest(agent, session), null, Duration.ZERO)) {
             return s.sessionId();
         }
     }
@@ -57,7 +57,7 @@ class LocalSessionsTest {
         Path file = manifest("a", "s");
         Set<String> ids = new HashSet<>();
         for (int i = 0; i < 500; i++) {
-            try (KlockSession s = sessions.open(file, Duration.ZERO)) {
+            try (KlockSession s = sessions.open(file, null, Duration.ZERO)) {
                 ids.add(s.sessionId());
             }
         }
@@ -70,7 +70,7 @@ class LocalSessionsTest {
     @Tag("K1-18")
     void acquire_ofTheWholeHome_isRefusedAsAManifestThatDeclaresItIs() throws Exception {
         String home = Path.of(System.getProperty("user.home")).toString();
-        try (KlockSession s = sessions.open(manifest("a", "s"), Duration.ZERO)) {
+        try (KlockSession s = sessions.open(manifest("a", "s"), null, Duration.ZERO)) {
             assertThat(s.acquire(Duration.ZERO, "MUTATES FILE:" + home + "/**").isGranted()).isFalse();
             assertThat(s.acquire(Duration.ZERO, "CONSUMES FILE:" + home + "/**").isGranted()).isTrue();
             assertThat(s.acquire(Duration.ZERO, "MUTATES FILE:" + home + "/project/**").isGranted()).isTrue();
@@ -111,7 +111,7 @@ class LocalSessionsTest {
         Path file = manifest("a", "s");
         long last = 0;
         for (int i = 0; i < 4_000; i++) {
-            try (KlockSession s = sessions.open(file, Duration.ZERO)) {
+            try (KlockSession s = sessions.open(file, null, Duration.ZERO)) {
                 assertThat(s.priorityTimestampMs()).isGreaterThanOrEqualTo(last);
                 last = s.priorityTimestampMs();
             }

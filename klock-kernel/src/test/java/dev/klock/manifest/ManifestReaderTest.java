@@ -427,7 +427,7 @@ class ManifestReaderTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"scop: []|klock.yaml:2:1: unknown field 'scop'; did you mean scope?", "agentid: b|did you mean agent_id?",
-        "sesion_id: b|did you mean session_id?", "permissions: []|known: ver, session_id", "agents: []|agents is not yet in this version",
+        "sesion_id: b|did you mean session_id?", "permissions: []|known: ver, session_id", "agents: []|agents is empty",
         "ver: 2|ver is '2', which this klock does not know; write ver: \"1.0\"", "ver: [1]|ver is a list",
         "agent_id: b|the field agent_id is there twice", "deny: CONSUMES FILE:/a|deny is the text", "deny: [[]]|an entry of deny is a list",
         "deny: [1]|an entry of deny is the number 1", "tests: []|tests is a list", "tests: {allow: []}|did you mean allows?", "klock: x|klock is the text",

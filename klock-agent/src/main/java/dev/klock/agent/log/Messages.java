@@ -31,9 +31,9 @@ public final class Messages {
      * @param nearest the nearest lines of the scope, the nearest first; may be empty
      * @param manifest the manifest's name, for places; null if there is none
      */
-    public static String violation(Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest,
+    public static String violation(String agent, Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest,
             String manifest) {
-        StringBuilder text = attempt(attempted, resource);
+        StringBuilder text = attempt(agent, attempted, resource);
         if (denying != null) {
             text.append("the manifest denies it.");
             requested(text, requested);
@@ -119,8 +119,8 @@ public final class Messages {
     }
 
     /** Why an access to klock's own home, manifest or jar is stopped in every mode. */
-    public static String ownFile(Predicate attempted, Resource resource) {
-        return attempt(attempted, resource).append("it is klock's own, which no manifest gives away.").toString();
+    public static String ownFile(String agent, Predicate attempted, Resource resource) {
+        return attempt(agent, attempted, resource).append("it is klock's own, which no manifest gives away.").toString();
     }
 
     /** A JVM has been started that klock is not in. */
@@ -155,8 +155,8 @@ public final class Messages {
         }
     }
 
-    private static StringBuilder attempt(Predicate attempted, Resource resource) {
-        return new StringBuilder(256).append("Agent attempted ").append(attempted.name()).append(" on ").append(Escapes.line(resource.toString()))
+    private static StringBuilder attempt(String agent, Predicate attempted, Resource resource) {
+        return new StringBuilder(256).append("Agent ").append(agent == null ? "" : Escapes.line(agent).concat(" ")).append("attempted ").append(attempted.name()).append(" on ").append(Escapes.line(resource.toString()))
                 .append(" but ");
     }
 

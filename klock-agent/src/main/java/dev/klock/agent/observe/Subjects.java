@@ -56,12 +56,14 @@ public final class Subjects implements Hooks {
         return works.get().subject;
     }
 
-    /** The calling thread works for {@code next}, null for the process, from here on. Answers whom it worked for before. */
-    public Observer enter(Observer next) {
-        Work work = works.get();
-        Observer before = work.subject;
-        work.subject = next;
-        return before;
+    /** The calling thread works for {@code next}, null for the process, until {@link #leave(int)} is given what this answers. */
+    public int enter(Observer next) {
+        return works.get().enter(next);
+    }
+
+    /** Undoes the {@link #enter(Observer)} that gave {@code token}, with all after it; false if it is undone already, or of another thread. */
+    public boolean leave(int token) {
+        return works.get().leave(token);
     }
 
     /** klock's own code begins on this thread: until {@link #leave}, nothing it does is judged. Nests. */

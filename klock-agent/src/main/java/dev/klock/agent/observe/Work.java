@@ -23,6 +23,9 @@ final class Work {
     Resolved removed;
     /** {@link System#nanoTime()} when the last name of a change was looked up; see {@link Frame#nowNs}. */
     long nowNs;
+    /** Whom it worked for before, the last one last. */
+    private Observer[] subjects = {};
+    private int entered;
     private int size;
     private Frame[] frames = new Frame[4];
 
@@ -39,6 +42,33 @@ final class Work {
         f.op = op;
         f.epoch = epoch;
         return f;
+    }
+
+    /** Works for {@code next} from here on; answers what {@link #leave} is to be given. */
+    int enter(Observer next) {
+        if (entered == subjects.length) {
+            subjects = Arrays.copyOf(subjects, entered * 2 + 4);
+        }
+        subjects[entered] = subject;
+        subject = next;
+        return entered++;
+    }
+
+    /** Works again for whom it worked before the {@link #enter} that gave {@code token}, and all after it; false if that is over already. */
+    boolean leave(int token) {
+        if (token < 0 || token >= entered) {
+            return false;
+        }
+        subject = subjects[token];
+        while (entered > token) {
+            subjects[--entered] = null;
+        }
+        return true;
+    }
+
+    /** What the last {@link #enter} that is not over has given; -1 for none. */
+    int entered() {
+        return entered - 1;
     }
 
     /** The innermost frame of {@code op}; null if there is none. */

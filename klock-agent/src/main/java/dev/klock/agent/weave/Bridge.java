@@ -5,6 +5,7 @@ import dev.klock.bridge.Hooks;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Defines the classes that woven code calls inside java.base.
@@ -15,6 +16,7 @@ import java.util.Set;
 public final class Bridge {
     static final String PACKAGE = "sun.nio.fs.";
     private static final String CALLS = "dev.klock.bridge.Calls";
+    private static final String SESSIONS = "dev.klock.bridge.Sessions";
     private static final String CALLS_HOLDER = "java.lang.KlockCalls";
     /** Modules other than java.base that hold hooked methods. */
     private static final String[] HOLDERS = {"java.prefs", "jdk.management.agent", "java.net.http", "jdk.sctp", "jdk.management", "jdk.attach",
@@ -63,6 +65,13 @@ public final class Bridge {
     public static void connectCalls(Object calls) throws ReflectiveOperationException {
         Class<?> holder = Class.forName(CALLS_HOLDER, true, null);
         holder.getMethod("connect", Class.forName(CALLS, false, null)).invoke(null, calls);
+        SharedTypes.javaBase.hide(holder);
+    }
+
+    /** Has programs' sessions ask {@code sessions}. Called at most once. */
+    public static void connectSessions(Function<Object[], Object> sessions) throws ReflectiveOperationException, IOException {
+        Class<?> holder = SharedTypes.javaBase.define(SESSIONS, SharedTypes.bytesOf(SESSIONS));
+        holder.getMethod("connect", Function.class).invoke(null, sessions);
         SharedTypes.javaBase.hide(holder);
     }
 

@@ -24,7 +24,7 @@ class MessagesTest {
     void violation_ofWhatIsDeclaredForLess_namesBoth() {
         Line etc = line(Predicate.CONSUMES, Resource.of("FILE", "/etc", Resource.Form.SUBTREE), 7);
         Line work = line(Predicate.MUTATES, Resource.of("FILE", "/w", Resource.Form.SUBTREE), 9);
-        assertThat(Messages.violation(Predicate.MUTATES, HOSTS, null, Predicate.CONSUMES.bit(), null, List.of(etc, work), "klock.yaml")).isEqualTo(
+        assertThat(Messages.violation(null, Predicate.MUTATES, HOSTS, null, Predicate.CONSUMES.bit(), null, List.of(etc, work), "klock.yaml")).isEqualTo(
                 "Agent attempted MUTATES on FILE:/etc/hosts but only declared CONSUMES.\n"
                         + "  to allow it, add to scope: - MUTATES FILE:/etc/hosts\n"
                         + "  nearest declared: CONSUMES FILE:/etc/** (klock.yaml:7), MUTATES FILE:/w/** (klock.yaml:9)");
@@ -32,38 +32,38 @@ class MessagesTest {
 
     @Test
     void violation_ofWhatIsNotDeclared_saysNothing() {
-        assertThat(Messages.violation(Predicate.DELETES, HOSTS, null, 0, null, List.of(), null)).isEqualTo(
+        assertThat(Messages.violation(null, Predicate.DELETES, HOSTS, null, 0, null, List.of(), null)).isEqualTo(
                 "Agent attempted DELETES on FILE:/etc/hosts but declared nothing.\n  to allow it, add to scope: - DELETES FILE:/etc/hosts");
     }
 
     @Test
     void violation_ofThisProcesssOwnEntry_proposesANameForEachProcess() {
         Resource own = Resource.file("/proc/" + ProcessHandle.current().pid() + "/comm");
-        assertThat(Messages.violation(Predicate.CONSUMES, own, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES FILE:/proc/self/comm");
+        assertThat(Messages.violation(null, Predicate.CONSUMES, own, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES FILE:/proc/self/comm");
         Resource other = Resource.file("/proc/" + ProcessHandle.current().pid() + "1/comm");
-        assertThat(Messages.violation(Predicate.CONSUMES, other, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES " + other);
+        assertThat(Messages.violation(null, Predicate.CONSUMES, other, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES " + other);
     }
 
     @Test
     void violation_ofANameThatIsRandom_proposesItsDirectory() {
         Resource random = Resource.file("/tmp/imageio4711471147114711.tmp");
-        assertThat(Messages.violation(Predicate.PROVIDES, random, null, 0, null, List.of(), null)).isEqualTo(
+        assertThat(Messages.violation(null, Predicate.PROVIDES, random, null, 0, null, List.of(), null)).isEqualTo(
                 "Agent attempted PROVIDES on FILE:/tmp/imageio4711471147114711.tmp but declared nothing.\n"
                         + "  to allow it, add to scope: - PROVIDES FILE:/tmp/*\n"
                         + "  (the name looks random: /* stands for every name in that directory)");
         Resource dated = Resource.file("/tmp/dump-20261128-235959.log");
-        assertThat(Messages.violation(Predicate.PROVIDES, dated, null, 0, null, List.of(), null)).contains("- PROVIDES FILE:/tmp/dump-20261128-235959.log");
+        assertThat(Messages.violation(null, Predicate.PROVIDES, dated, null, 0, null, List.of(), null)).contains("- PROVIDES FILE:/tmp/dump-20261128-235959.log");
     }
 
     @Test
     void violation_ofSeveralDeclared_namesAll() {
-        assertThat(Messages.violation(Predicate.DELETES, HOSTS, null, Predicate.CONSUMES.bit() | Predicate.MUTATES.bit(), null, List.of(), null))
+        assertThat(Messages.violation(null, Predicate.DELETES, HOSTS, null, Predicate.CONSUMES.bit() | Predicate.MUTATES.bit(), null, List.of(), null))
                 .startsWith("Agent attempted DELETES on FILE:/etc/hosts but only declared CONSUMES, MUTATES.\n");
     }
 
     @Test
     void violation_ofADenyLine_namesIt() {
-        assertThat(Messages.violation(Predicate.CONSUMES, HOSTS, "/w/link", Predicate.CONSUMES.bit(), line(Predicate.CONSUMES, HOSTS, 12), List.of(), "k.yaml"))
+        assertThat(Messages.violation(null, Predicate.CONSUMES, HOSTS, "/w/link", Predicate.CONSUMES.bit(), line(Predicate.CONSUMES, HOSTS, 12), List.of(), "k.yaml"))
                 .isEqualTo("Agent attempted CONSUMES on FILE:/etc/hosts but the manifest denies it.\n  asked for as /w/link\n  denied by CONSUMES FILE:/etc/hosts (k.yaml:12)");
     }
 
@@ -86,18 +86,18 @@ class MessagesTest {
     @Test
     @Tag("J02")
     void violation_ofKlocksOwn_saysThatNoManifestHelps() {
-        assertThat(Messages.ownFile(Predicate.MUTATES, Resource.file("/w/.klock/version")))
+        assertThat(Messages.ownFile(null, Predicate.MUTATES, Resource.file("/w/.klock/version")))
                 .isEqualTo("Agent attempted MUTATES on FILE:/w/.klock/version but it is klock's own, which no manifest gives away.");
     }
 
     @Test
     @Tag("D25")
     void violation_ofAHostileName_staysInItsLineAndCanBePasted() {
-        String message = Messages.violation(Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), null, 0, null, List.of(), null);
+        String message = Messages.violation(null, Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/a\\nb: \\*\\u001b but declared nothing.",
                 "  to allow it, add to scope: - MUTATES FILE:/w/*",
                 "  (a manifest takes no control characters: /* stands for every name in that directory)");
-        message = Messages.violation(Predicate.MUTATES, Resource.file("/w/b: *"), null, 0, null, List.of(), null);
+        message = Messages.violation(null, Predicate.MUTATES, Resource.file("/w/b: *"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/b: \\* but declared nothing.",
                 "  to allow it, add to scope: - \"MUTATES FILE:/w/b: \\\\*\"");
     }

@@ -43,12 +43,17 @@ public final class Script {
     public static void main(String[] steps) throws Exception {
         System.out.println("main begins");
         for (String step : steps) {
-            run(Arrays.stream(step.split(" ")).map(word -> word.replace(BLANK, ' ')).toList());
+            run(words(step));
         }
         System.out.println("main ends");
     }
 
-    private static void run(List<String> words) throws Exception {
+    static List<String> words(String step) {
+        return Arrays.stream(step.split(" ")).map(word -> word.replace(BLANK, ' ')).toList();
+    }
+
+    /** One step, in words. */
+    static void run(List<String> words) throws Exception {
         List<String> rest = words.subList(1, words.size());
         switch (words.get(0)) {
             case "print" -> System.out.println(String.join(" ", rest));

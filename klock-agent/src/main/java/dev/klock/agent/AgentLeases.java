@@ -1,0 +1,187 @@
+package dev.klock.agent;
+
+import dev.klock.Answer;
+import dev.klock.KlockSession;
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.observe.Observer;
+import dev.klock.embedded.EmbeddedKernel;
+import dev.klock.kernel.Predicate;
+import dev.klock.kernel.SessionKey;
+import dev.klock.local.Enforcement;
+import dev.klock.local.LocalSession;
+import dev.klock.manifest.Ids;
+import dev.klock.manifest.Manifest;
+import dev.klock.resource.Resource;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * An agent's session as its program has it: it asks for leases, loses them, and asks again as the one it was. Each time that they are granted an
+ * {@link AgentSession} begins, which holds the agent to its manifest; it is over, and all it did undone if need be, before they go.
+ */
+final class AgentLeases implements Enforcement {
+    /** A dash and the digits of a long. */
+    private static final int MAX_SUFFIX = 17;
+
+    final Long number;
+    private final Tools tools;
+    private final Manifest manifest;
+    private final LocalSession held;
+    private final AtomicLong numbers = new AtomicLong();
+    /** What was granted, by number, for who gives it back. */
+    private final ConcurrentHashMap<Long, Answer> granted = new ConcurrentHashMap<>();
+    /** Null before the first grant. */
+    private volatile AgentSession session;
+    private volatile long untilNanos;
+    private volatile boolean isUntilKnown;
+
+    AgentLeases(Tools tools, EmbeddedKernel kernel, Manifest manifest, Long number, long priorityMs) {
+        this.tools = tools;
+        this.manifest = manifest;
+        this.number = number;
+        held = new LocalSession(kernel, key(kernel, manifest, number), priorityMs, Leases.wanted(manifest, tools.resolver),
+                tools.launch.options().leaseTtlMs(), this);
+    }
+
+    /** The manifest's id, or one that nobody of the agent's has. */
+    private static SessionKey key(EmbeddedKernel kernel, Manifest manifest, Long number) {
+        String base = manifest.sessionId() == null ? manifest.agentId() : manifest.sessionId();
+        SessionKey key = SessionKey.of(manifest.agentId(), base);
+        if (manifest.sessionId() != null && kernel.state(key) == null) {
+            return key;
+        }
+        String unique = Long.toHexString(System.currentTimeMillis()) + '-' + number;
+        return SessionKey.of(manifest.agentId(), Ids.shortened(base, Manifest.MAX_ID_BYTES - MAX_SUFFIX * 2) + '-' + unique);
+    }
+
+    LocalSession held() {
+        return held;
+    }
+
+    /** Whom its threads work for. @throws IllegalStateException it may not work */
+    Observer observer() {
+        AgentSession now = session;
+        if (now == null || now.isOver() || !held.isValid()) {
+            String over = now == null ? null : now.why();
+            Answer answer = over == null ? held.answer() : null;
+            throw new IllegalStateException("session " + held.agentId() + "/" + held.sessionId() + " may not work: "
+                    + (over != null ? over : answer.isGranted() ? "its leases were not renewed in time" : answer.reason()));
+        }
+        return now.observer();
+    }
+
+    boolean isOf(Observer observer) {
+        AgentSession now = session;
+        return now != null && now.observer() == observer;
+    }
+
+    /** {@code answer} in types of the JDK's. */
+    Object[] told(Answer answer) {
+        Long handle = null;
+        if (answer.handle() != null) {
+            handle = numbers.incrementAndGet();
+            granted.put(handle, answer);
+        }
+        return new Object[] {answer.verdict().name(), answer.leases().toArray(new String[0]), answer.conflicts().toArray(new String[0]),
+            answer.changes().toArray(new String[0]), answer.retryAfterMs(), answer.reason(), handle};
+    }
+
+    boolean release(Object handle) {
+        Answer answer = handle instanceof Long ? granted.remove(handle) : null;
+        return answer != null && held.release(answer);
+    }
+
+    boolean renew() {
+        return held.renew();
+    }
+
+    boolean amend(Predicate predicate, Resource resource) {
+        try {
+            return held.acquire(Duration.ZERO, predicate + " " + resource).isGranted();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** Whether it has died: what it did is to be undone. */
+    boolean hasDied() {
+        return held.state() == KlockSession.State.ABORTED;
+    }
+
+    /** Its session was wound up after a violation. */
+    void failed() {
+        try {
+            held.abort("scope violation");
+        } catch (IllegalStateException lost) {
+            // with the kernel went all that there was to give back
+        }
+    }
+
+    /** Its session was wound up without its fault: what it still holds goes, and it can ask again. */
+    void letGo() {
+        try {
+            held.releaseAll();
+        } catch (IllegalStateException lost) {
+            // as above
+        }
+    }
+
+    // ---- what the leases do to the session
+
+    @Override
+    public void begin() throws IOException {
+        if (session != null) {
+            // some of its leases were lost, and its mode went on
+            session.end();
+        }
+        try {
+            Tools.Records records = tools.records(manifest, manifest.agentId());
+            AgentSession next = new AgentSession(tools.sessions, tools.launch.options(), manifest, records, this);
+            tools.equip(next, manifest).preflight(manifest);
+            tools.sessions.add(next);
+            session = next;
+            if (isUntilKnown) {
+                next.validUntil(untilNanos);
+            }
+        } catch (UsageException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void rollBack() {
+        AgentSession now = session;
+        if (now != null && Thread.currentThread() != tools.sessions.guard()) {
+            now.rollBack();
+        }
+    }
+
+    @Override
+    public void lost(String why) {
+        AgentSession now = session;
+        if (now != null) {
+            now.leaseLost(why);
+        }
+    }
+
+    @Override
+    public void validUntil(long nanos) {
+        untilNanos = nanos;
+        isUntilKnown = true;
+        AgentSession now = session;
+        if (now != null) {
+            now.validUntil(nanos);
+        }
+    }
+
+    @Override
+    public void end() {
+        AgentSession now = session;
+        if (now != null) {
+            now.end();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package dev.klock.agent;
+
+import dev.klock.agent.config.LaunchOptions;
+import dev.klock.agent.log.Stderr;
+import dev.klock.agent.log.Summary;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Manifest;
+import dev.klock.resource.Resource;
+
+/**
+ * What one agent of several in this JVM does from the grant of its leases until they are gone. When it is stopped, its operations fail from
+ * then on, what it has changed is undone, and its leases go; its neighbours, and the JVM, go on.
+ */
+final class AgentSession extends Session {
+    private static final String DIED = "died";
+
+    private final AgentLeases leases;
+
+    AgentSession(Sessions sessions, LaunchOptions options, Manifest manifest, Tools.Records records, AgentLeases leases) {
+        super(sessions, options, manifest, manifest.agentId(), records, Children.ofSession());
+        this.leases = leases;
+    }
+
+    @Override
+    boolean holdsLeases() {
+        return leases.renew();
+    }
+
+    @Override
+    boolean amend(Predicate predicate, Resource resource) {
+        return leases.amend(predicate, resource);
+    }
+
+    @Override
+    void giveBack(boolean failed) {
+        if (failed && isStoppedFor(ABORTED)) {
+            leases.failed();
+        } else if (failed && isStoppedFor(LEASE_LOST)) {
+            leases.letGo();
+        }
+        // else whoever ends it gives them back next
+    }
+
+    @Override
+    void leaseLost(String why) {
+        if (mode.denies() && leases.hasDied()) {
+            // by another of its threads, which waits until all is undone
+            stop(DIED, EXIT_ABORTED);
+        } else {
+            super.leaseLost(why);
+        }
+    }
+
+    /** Where the program itself is over, a thread that still works waits for the JVM's last moment. */
+    @Override
+    void keep() {
+        sessions.process().keep();
+    }
+
+    @Override
+    String name() {
+        return agentId;
+    }
+
+    /** Why it is over, for people; null if it is not, or was closed. */
+    String why() {
+        return isStoppedFor(ABORTED) ? "it was aborted after a violation, and what it did is undone; open another one"
+                : isStoppedFor(LEASE_LOST) ? "it has lost a lease; ask again" : isStoppedFor(DIED) ? "it has died, and what it did is undone; ask again" : null;
+    }
+
+    /** Its leases go, too. */
+    @Override
+    void finish(int status) {
+        leases.held().close();
+    }
+
+    /** The program closes it. Its threads that still work do so for the process from here on; what they have begun for it ends first. */
+    void end() {
+        if (settle()) {
+            observer().giveUp();
+            if (!awaitQuiet()) {
+                Stderr.warn("an operation of " + agentId + " had not ended when its session was closed");
+            }
+            if (mode.denies() && observer().hasOpen()) {
+                // what is written there from here on would be written without a lease
+                sessions.fences().raise(fence());
+            }
+            complete(Summary.UNKNOWN);
+        }
+    }
+
+    /** Ends it, and waits until all that it has changed is undone. Not for the guard. */
+    void rollBack() {
+        stop(DIED, EXIT_ABORTED);
+        boolean interrupted = Thread.interrupted();
+        while (!isWound()) {
+            Guard.pause(1);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

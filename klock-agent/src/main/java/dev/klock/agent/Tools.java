@@ -1,0 +1,101 @@
+package dev.klock.agent;
+
+import dev.klock.agent.backup.Backups;
+import dev.klock.agent.config.DeclaredScope;
+import dev.klock.agent.config.Home;
+import dev.klock.agent.config.Launch;
+import dev.klock.agent.config.LaunchOptions;
+import dev.klock.agent.config.Mode;
+import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.decide.Baseline;
+import dev.klock.agent.decide.Own;
+import dev.klock.agent.decide.Targets;
+import dev.klock.agent.log.VerificationLog;
+import dev.klock.agent.observe.Doors;
+import dev.klock.agent.observe.Observer;
+import dev.klock.agent.resolve.Names;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.bridge.HostFiles;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Scope;
+import java.io.IOException;
+import java.util.ArrayList;
+
+/** What all sessions of this JVM are made with. */
+final class Tools {
+    final Launch launch;
+    final Home home;
+    final HostFiles files;
+    final Names names;
+    final Resolver resolver;
+    final Baseline baseline;
+    final Own own;
+    final Doors doors;
+    final Sessions sessions;
+
+    Tools(Launch launch, Home home, HostFiles files, Names names, Resolver resolver, Own own, Doors doors) {
+        this.launch = launch;
+        this.home = home;
+        this.files = files;
+        this.names = names;
+        this.resolver = resolver;
+        this.baseline = Baseline.ofThisJvm(resolver, names);
+        this.own = own;
+        this.doors = doors;
+        this.sessions = new Sessions(files);
+    }
+
+    /** The log and the images of one session, which are nobody else's. */
+    static final class Records {
+        final String sessionId;
+        final VerificationLog log;
+        final Backups backups;
+
+        private Records(String sessionId, VerificationLog log, Backups backups) {
+            this.sessionId = sessionId;
+            this.log = log;
+            this.backups = backups;
+        }
+    }
+
+    /**
+     * Claims an id for a session, and makes what is kept of it.
+     *
+     * @param manifest null in learn
+     * @throws UsageException the home cannot be written
+     */
+    Records records(Manifest manifest, String agentId) throws UsageException {
+        SessionClaim claim = SessionClaim.claim(home, manifest == null ? null : manifest.sessionId());
+        Mode mode = launch.options().mode();
+        try {
+            Backups backups = Backups.open(home.directory().toPath(), SessionClaim.fileName(claim.id()), files);
+            VerificationLog log = VerificationLog.open(claim.log(), claim.id(), agentId, mode.word(), mode == Mode.STRICT,
+                    manifest == null ? null : manifest.file());
+            backups.restoredAfterCrash(mode == Mode.STRICT);
+            return new Records(claim.id(), log, backups);
+        } catch (IOException e) {
+            throw new UsageException("klock's home " + home.directory() + " cannot be written: " + e.getMessage());
+        }
+    }
+
+    /**
+     * Ends the construction of {@code session}: the observer needs the session and the session the observer.
+     *
+     * @param manifest null in learn
+     */
+    Images equip(Session session, Manifest manifest) {
+        LaunchOptions options = launch.options();
+        Images images = new Images(session.backups, resolver, files, options.backupMaxFiles(), options.backupMaxBytes());
+        session.keeps(images);
+        Scope scope = manifest == null ? Scope.builder().build() : DeclaredScope.of(manifest, resolver);
+        Targets targets = new Targets(scope, baseline, own, session);
+        ProcessSession process = session instanceof ProcessSession ? (ProcessSession) session : sessions.process();
+        Observer observer = new Observer(sessions.subjects(), files, names, resolver, targets, manifest == null ? new ArrayList<Line>() : manifest.scope(),
+                launch.environment().variable("PATH"), images, session, session, process, process, doors);
+        session.observedBy(observer, targets);
+        session.looksAfter(new Surroundings(files, targets, options.backupMaxFiles()));
+        return images;
+    }
+}

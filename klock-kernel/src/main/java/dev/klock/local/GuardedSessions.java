@@ -1,0 +1,82 @@
+package dev.klock.local;
+
+import dev.klock.KlockException;
+import dev.klock.KlockSession;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.ref.WeakReference;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * Sessions that the agent enforces. It may be of another version than this, and its classes are out of reach: only types of the JDK go to and fro,
+ * requests that begin with the name of what is asked for, and sessions are numbers.
+ */
+final class GuardedSessions {
+    /** The agent's, in the boot class loader. */
+    private static final String AGENT = "dev.klock.bridge.Sessions";
+
+    private final Function<Object[], Object> agent;
+    private final ConcurrentHashMap<Object, WeakReference<GuardedSession>> open = new ConcurrentHashMap<>();
+
+    GuardedSessions(Function<Object[], Object> agent) {
+        this.agent = agent;
+    }
+
+    /** Null if there is no agent, or one whose manifest declares no agents. */
+    static GuardedSessions ofThisJvm() {
+        try {
+            MethodHandle call = MethodHandles.publicLookup().findStatic(Class.forName(AGENT, true, null), "call",
+                    MethodType.methodType(Object.class, Object[].class)).asFixedArity();
+            return new GuardedSessions(request -> {
+                try {
+                    return (Object) call.invokeExact(request);
+                } catch (RuntimeException | Error e) {
+                    throw e;
+                } catch (Throwable e) {
+                    throw GuardedSessions.<RuntimeException>sneak(e);
+                }
+            });
+        } catch (ReflectiveOperationException none) {
+            return null;
+        }
+    }
+
+    Object ask(Object... request) {
+        return agent.apply(request);
+    }
+
+    /** Null if the process's manifest does not declare the agent: then nothing is enforced for it. */
+    KlockSession open(Path file, String agentId, Duration wait) throws KlockException, InterruptedException {
+        Object[] opened;
+        try {
+            opened = (Object[]) ask("open", file.toAbsolutePath().toString(), agentId, LocalSession.millis(wait));
+        } catch (IllegalStateException | IllegalArgumentException e) {
+            throw new KlockException(e.getMessage(), e);
+        }
+        if (opened == null) {
+            return null;
+        }
+        GuardedSession session = new GuardedSession(this, opened[0], (String) opened[1], (String) opened[2], (Long) opened[3]);
+        open.put(opened[0], new WeakReference<>(session));
+        return session;
+    }
+
+    KlockSession current() {
+        Object number = ask("current");
+        WeakReference<GuardedSession> session = number == null ? null : open.get(number);
+        return session == null ? null : session.get();
+    }
+
+    void closed(Object number) {
+        open.remove(number);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T sneak(Throwable e) throws T {
+        throw (T) e;
+    }
+}
