@@ -14,6 +14,7 @@ import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -88,6 +89,17 @@ final class AgentLeases implements Enforcement {
             answer.changes().toArray(new String[0]), answer.retryAfterMs(), answer.reason(), handle};
     }
 
+    /** Asks for more leases, on what it declares: a lease on anything else would be of no use. */
+    Answer acquire(Duration wait, String[] intents) throws InterruptedException {
+        for (int i = 0; i < intents.length; i++) {
+            if (!AgentManifest.isDeclared(intents[i], manifest, tools.resolver)) {
+                return new Answer(Answer.Verdict.REFUSED, List.of(), List.of(), List.of(), 0, intents[i] + " is more than " + manifest.agentId()
+                        + " declares: declare it in " + manifest.file(), null);
+            }
+        }
+        return held.acquire(wait, intents);
+    }
+
     boolean release(Object handle) {
         Answer answer = handle instanceof Long ? granted.remove(handle) : null;
         return answer != null && held.release(answer);
@@ -109,6 +121,15 @@ final class AgentLeases implements Enforcement {
     /** Whether it has died: what it did is to be undone. */
     boolean hasDied() {
         return held.state() == KlockSession.State.ABORTED;
+    }
+
+    /** The program has had enough: what it did is undone, and it does not come back. */
+    void abort(String reason) {
+        AgentSession now = session;
+        if (now != null) {
+            now.rollBack(Session.ABORTED);
+        }
+        held.abort(reason);
     }
 
     /** Its session was wound up after a violation. */
@@ -155,7 +176,7 @@ final class AgentLeases implements Enforcement {
     public void rollBack() {
         AgentSession now = session;
         if (now != null && Thread.currentThread() != tools.sessions.guard()) {
-            now.rollBack();
+            now.rollBack(AgentSession.DIED);
         }
     }
 

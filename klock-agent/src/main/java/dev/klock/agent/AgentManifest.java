@@ -1,10 +1,14 @@
 package dev.klock.agent;
 
+import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.resolve.Resolver;
+import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Cover;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
+import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
 import java.util.List;
@@ -73,6 +77,27 @@ final class AgentManifest {
                         + by.agentId() + ": declare it there, too");
             }
         }
+    }
+
+    /** Whether {@code manifest} covers {@code intent}, which is written as there; true too for what is no intent, which is refused for that. */
+    static boolean isDeclared(String intent, Manifest manifest, Resolver resolver) {
+        Predicate predicate;
+        Resource resource;
+        try {
+            int space = intent.indexOf(' ');
+            predicate = Predicate.valueOf(space < 0 ? intent : intent.substring(0, space));
+            resource = DeclaredScope.real(Resource.parse(intent.substring(space + 1).trim()), resolver);
+        } catch (IllegalArgumentException e) {
+            return true;
+        }
+        List<Line> scope = manifest.scope();
+        for (int i = 0; i < scope.size(); i++) {
+            Line line = scope.get(i);
+            if ((Cover.allows(line.predicate(), false) & predicate.bit()) != 0 && DeclaredScope.real(line.resource(), resolver).covers(resource)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isWithin(Line line, Line declared) {

@@ -12,7 +12,7 @@ import dev.klock.resource.Resource;
  * then on, what it has changed is undone, and its leases go; its neighbours, and the JVM, go on.
  */
 final class AgentSession extends Session {
-    private static final String DIED = "died";
+    static final String DIED = "died";
 
     private final AgentLeases leases;
 
@@ -64,7 +64,7 @@ final class AgentSession extends Session {
 
     /** Why it is over, for people; null if it is not, or was closed. */
     String why() {
-        return isStoppedFor(ABORTED) ? "it was aborted after a violation, and what it did is undone; open another one"
+        return isStoppedFor(ABORTED) ? "it was aborted, and what it did is undone; open another one"
                 : isStoppedFor(LEASE_LOST) ? "it has lost a lease; ask again" : isStoppedFor(DIED) ? "it has died, and what it did is undone; ask again" : null;
     }
 
@@ -90,8 +90,8 @@ final class AgentSession extends Session {
     }
 
     /** Ends it, and waits until all that it has changed is undone. Not for the guard. */
-    void rollBack() {
-        stop(DIED, EXIT_ABORTED);
+    void rollBack(String reason) {
+        stop(reason, EXIT_ABORTED);
         boolean interrupted = Thread.interrupted();
         while (!isWound()) {
             Guard.pause(1);

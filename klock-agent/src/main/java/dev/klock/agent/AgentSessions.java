@@ -107,7 +107,7 @@ final class AgentSessions implements Function<Object[], Object> {
                 session.held().onObservationUpdate(consumer(request[2]));
                 return null;
             case "abort":
-                session.held().abort((String) request[2]);
+                session.abort((String) request[2]);
                 return null;
             case "close":
                 session.held().close();
@@ -127,7 +127,7 @@ final class AgentSessions implements Function<Object[], Object> {
     private Object asked(AgentLeases session, String[] intents, long ms) {
         try {
             Duration wait = Duration.ofMillis(ms);
-            return session.told(intents == null ? session.held().retry(wait) : session.held().acquire(wait, intents));
+            return session.told(intents == null ? session.held().retry(wait) : session.acquire(wait, intents));
         } catch (InterruptedException e) {
             throw AgentSessions.<RuntimeException>sneak(e);
         }

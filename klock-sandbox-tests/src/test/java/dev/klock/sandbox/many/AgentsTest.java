@@ -117,7 +117,7 @@ class AgentsTest {
 
         assertThat(done.exit()).as(done.toString()).isZero();
         assertThat(lines(done)).containsExactly("builder GRANTED", "builder did write w/a/x 1", "builder did write w/a/f 2", "third GRANTED",
-                "third did write w/b/f 2", "third caught " + ERROR, "third may not: session third/" + id(done) + " may not work: it was aborted after a violation, and what it did is undone; open another one",
+                "third did write w/b/f 2", "third caught " + ERROR, "third may not: session third/" + id(done) + " may not work: it was aborted, and what it did is undone; open another one",
                 "builder did write w/a/z 5", "third false ABORTED true", "builder true EXECUTING true");
         assertThat(w.root().resolve("w/b/f")).hasContent("first\n");
         assertThat(w.root().resolve("w/a/f")).hasContent("2\n");
@@ -201,5 +201,107 @@ class AgentsTest {
         assertThat(lines(done)).containsExactly("builder GRANTED", "builder did write w/b/f 2");
         assertThat(done.err()).contains("Agent builder attempted");
         assertThat(logs(w, "builder")).contains("w/b/f").contains("\"decision\":\"warn\"");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void agent_thatItsProgramAborts_isUndone_andWhatItHeldIsFree(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = program(w, jdk, "", "open builder 0", "as builder write w/both/f 1", "as builder write w/a/x 1", "abort builder", "state builder", "open tester 0",
+                "as tester append w/both/f 2", "as builder write w/a/y 1", "close tester", "close builder").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).hasSize(7);
+        assertThat(lines(done).subList(0, 6)).containsExactly("builder GRANTED", "builder did write w/both/f 1", "builder did write w/a/x 1", "builder false ABORTED true",
+                "tester GRANTED", "tester did append w/both/f 2");
+        assertThat(lines(done).get(6)).startsWith("builder may not: ").contains("what it did is undone; open another one");
+        assertThat(w.root().resolve("w/both/f")).hasContent("first\n2\n");
+        assertThat(w.root().resolve("w/a")).isDirectoryNotContaining("glob:**/{x,y}");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void streamThatAnAgentHasOpened_cannotBeWrittenToOnceItsSessionIsClosed(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = program(w, jdk, "", "open builder 0", "as builder hold w/a/f", "as builder put one", "plain put two", "close builder", "open third 0",
+                "plain try put three", "as third put four", "as third write w/b/f 5", "close third", "plain write w/out/p 1").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).containsExactly("builder GRANTED", "builder did hold w/a/f", "builder did put one", "third GRANTED", "caught " + ERROR,
+                "third caught " + ERROR, "third did write w/b/f 5");
+        assertThat(w.root().resolve("w/a/f")).hasContent("first\none\ntwo\n");
+        assertThat(w.root().resolve("w/b/f")).hasContent("5\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void leases_onWhatTheAgentDoesNotDeclare_areRefused(Jdk jdk) {
+        Workspace w = workspace();
+
+        Outcome done = program(w, jdk, "", "open builder 0", "more builder MUTATES FILE:" + w.root() + "/w/b/f", "more builder CONSUMES FILE:" + w.root() + "/w/a/f",
+                "more builder CHANGES FILE:/x", "close builder", "more builder CONSUMES FILE:" + w.root() + "/w/a/f").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).hasSize(5);
+        assertThat(lines(done).get(1)).startsWith("builder REFUSED: MUTATES FILE:").endsWith("is more than builder declares: declare it in klock.yaml");
+        assertThat(lines(done).get(2)).isEqualTo("builder GRANTED");
+        assertThat(lines(done).get(3)).startsWith("builder REFUSED: \"CHANGES FILE:/x\" is not an intent");
+        assertThat(lines(done).get(4)).isEqualTo("builder GONE: the session is closed; open another one");
+    }
+
+    /** Who has no session of its own in the process's manifest has none that is enforced. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void agent_thatTheProcessDoesNotDeclare_isNotHeldToAScopeOfItsOwn_andKlockSaysSo(Jdk jdk) {
+        Workspace w = workspace();
+        String other = "ver: \"1.0\"\nagent_id: other\nscope: [\"MUTATES FILE:" + w.root() + "/w/out/o\"]\n";
+
+        Outcome done = program(w, jdk, "mode=block", "open other 0 w/in/other.yaml", "state other", "as other write w/x 2", "as other write w/out/n 2", "open nobody 0 w/in/other.yaml")
+                .file("w/in/other.yaml", other).run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).containsExactly("other GRANTED", "other true EXECUTING false", "other caught " + ERROR, "other did write w/out/n 2",
+                "nobody refused: w/in/other.yaml: has no agent nobody; it has other");
+        assertThat(done.err()).contains("declare it there under agents:");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void agentsOfTwoJvms_thatDeclareTheSame_haveItOneAfterTheOther(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        String same = """
+                ver: "1.0"
+                agent_id: %2$s
+                scope:
+                  - CONSUMES FILE:%1$s/w/in/**
+                  - PROVIDES FILE:%1$s/w/out/%2$s
+                agents:
+                  - agent_id: builder-%2$s
+                    scope: ["MUTATES FILE:%1$s/w/both/**"]
+                """;
+        Child.Running first = two(w, jdk, same, "one", "open builder-one 0", "as builder-one write w/both/f 1", "plain write w/out/one 1", "plain await w/in/go", "close builder-one")
+                .begin().until(w.root().resolve("w/out/one"));
+        Child.Running second = two(w, jdk, same, "two", "open builder-two 0", "plain write w/out/two 1", "retry builder-two 20000", "as builder-two append w/both/f 2",
+                "close builder-two").begin().until(w.root().resolve("w/out/two"));
+        Files.createFile(w.root().resolve("w/in/go"));
+
+        Outcome one = first.await();
+        Outcome two = second.await();
+
+        assertThat(one.exit()).as(one.toString()).isZero();
+        assertThat(two.exit()).as(two.toString()).isZero();
+        assertThat(lines(two).get(0)).startsWith("builder-two DIE: ").contains("of builder-one/");
+        assertThat(lines(two)).endsWith("builder-two GRANTED", "builder-two did append w/both/f 2");
+        assertThat(w.root().resolve("w/both/f")).hasContent("1\n2\n");
+    }
+
+    private static Child two(Workspace w, Jdk jdk, String manifest, String name, String... steps) {
+        for (int i = 0; i < steps.length; i++) {
+            steps[i] = steps[i].startsWith("open ") ? steps[i] + " " + name + ".yaml" : steps[i];
+        }
+        return Child.on(jdk).in(w.root()).main(Agents.class, steps).with(Klock.class, JsonFactory.class, Yaml.class)
+                .file(name + ".yaml", manifest.formatted(w.root(), name)).klock("manifest=" + name + ".yaml");
     }
 }
