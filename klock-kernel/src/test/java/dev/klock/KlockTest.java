@@ -1,6 +1,7 @@
 package dev.klock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,6 +12,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -54,6 +59,69 @@ class KlockTest {
             assertThat(session.isValid()).isFalse();
             assertThatIllegalStateException().isThrownBy(() -> session.run(() -> {}));
         }
+    }
+
+    @Test
+    void wrappedWork_isTheSessions_andThreadsGoBackToWhatTheyWere() throws Exception {
+        try (KlockSession outer = Klock.open(manifest("outer", -1, "CONSUMES FILE:/w/a"));
+                KlockSession inner = Klock.open(manifest("inner", -1, "CONSUMES FILE:/w/a"))) {
+            List<KlockSession> seen = new ArrayList<>();
+            Runnable look = () -> seen.add(Klock.current());
+            ExecutorService pool = Executors.newSingleThreadExecutor();
+            try {
+                outer.run(() -> {
+                    look.run();
+                    inner.run(look);
+                    look.run();
+                });
+                pool.submit(inner.wrap(look)).get();
+                pool.submit(look).get();
+                CompletableFuture.runAsync(look, outer.wrap((Executor) pool)).get();
+                assertThat(pool.submit(outer.wrap(Klock::current)).get()).isSameAs(outer);
+                Thread thread = inner.wrap((ThreadFactory) Thread::new).newThread(look);
+                thread.start();
+                thread.join();
+            } finally {
+                pool.shutdown();
+            }
+            assertThat(seen).containsExactly(outer, inner, outer, inner, null, outer, inner);
+            assertThat(Klock.current()).isNull();
+        }
+    }
+
+    @Test
+    void entered_endsOnce_andOnItsOwnThread() throws Exception {
+        try (KlockSession session = Klock.open(manifest("enterer", -1, "CONSUMES FILE:/w/a"))) {
+            KlockSession.Entered first = session.enter();
+            KlockSession.Entered second = session.enter();
+            second.close();
+            second.close();
+            assertThat(Klock.current()).isSameAs(session);
+            CompletableFuture<Throwable> other = new CompletableFuture<>();
+            new Thread(() -> {
+                try {
+                    first.close();
+                    other.complete(null);
+                } catch (IllegalStateException e) {
+                    other.complete(e);
+                }
+            }).start();
+            assertThat(other.get()).isInstanceOf(IllegalStateException.class);
+            first.close();
+            assertThat(Klock.current()).isNull();
+        }
+    }
+
+    @Test
+    void open_ofOneAgentOfSeveral_hasItsScope() throws Exception {
+        Path file = dir.resolve("several.yaml");
+        Files.writeString(file, "ver: \"1.0\"\nagent_id: app\nscope: []\nagents:\n  - {agent_id: b, scope: [\"MUTATES FILE:/w/b\"]}\n");
+
+        try (KlockSession b = Klock.open(file, "b", Duration.ZERO)) {
+            assertThat(b.agentId()).isEqualTo("b");
+            assertThat(b.answer().leases().get(0)).endsWith("MUTATES FILE:/w/b");
+        }
+        assertThatExceptionOfType(KlockException.class).isThrownBy(() -> Klock.open(file, "c", Duration.ZERO)).withMessageEndingWith("has no agent c; it has app, b");
     }
 
     @Test

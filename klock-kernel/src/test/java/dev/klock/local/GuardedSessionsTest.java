@@ -1,0 +1,99 @@
+package dev.klock.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import dev.klock.Answer;
+import dev.klock.KlockException;
+import dev.klock.KlockSession;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/** What goes to the agent, and what is made of its answers. */
+class GuardedSessionsTest {
+    private static final Object[] GRANTED = {"GRANTED", new String[] {"lease_1 MUTATES FILE:/w"}, new String[0], new String[0], 0L, null, 9L};
+
+    private final List<String> asked = new ArrayList<>();
+    private final AtomicReference<Function<Object[], Object>> agent = new AtomicReference<>(request -> request[0].equals("open") ? new Object[] {7L, "a", "s", 5L} : null);
+    private final GuardedSessions sessions = new GuardedSessions(request -> {
+        asked.add(Arrays.deepToString(request));
+        return agent.get().apply(request);
+    });
+
+    private KlockSession opened() throws Exception {
+        return sessions.open(Path.of("/w/klock.yaml"), "a", Duration.ofSeconds(1));
+    }
+
+    @Test
+    void open_asksForTheFileAsItIsCalledEverywhere() throws Exception {
+        KlockSession session = opened();
+
+        assertThat(asked).containsExactly("[open, /w/klock.yaml, a, 1000]");
+        assertThat(session.agentId() + session.sessionId() + session.priorityTimestampMs() + session.isEnforced()).isEqualTo("as5true");
+    }
+
+    @Test
+    void open_ofWhatTheProcessDoesNotDeclare_isNone() throws Exception {
+        agent.set(request -> null);
+
+        assertThat(opened()).isNull();
+    }
+
+    @Test
+    void open_ofABadManifest_tellsWhatTheAgentSays() {
+        agent.set(request -> {
+            throw new IllegalArgumentException("klock.yaml:3:1: bad");
+        });
+
+        assertThatExceptionOfType(KlockException.class).isThrownBy(this::opened).withMessage("klock.yaml:3:1: bad");
+    }
+
+    @Test
+    void answers_areWhatTheAgentTells() throws Exception {
+        KlockSession session = opened();
+        agent.set(request -> request[0].equals("release") ? request[2].equals(9L) : GRANTED);
+
+        Answer answer = session.acquire(Duration.ofMillis(3), "MUTATES FILE:/w");
+
+        assertThat(answer).isEqualTo(new Answer(Answer.Verdict.GRANTED, List.of("lease_1 MUTATES FILE:/w"), List.of(), List.of(), 0, null, 9L));
+        assertThat(session.release(answer)).isTrue();
+        assertThat(session.answer().isGranted()).isTrue();
+        assertThat(session.retry(Duration.ofDays(1_000_000_000_000L)).isGranted()).isTrue();
+        assertThat(asked.subList(1, asked.size())).containsExactly("[acquire, 7, 3, [MUTATES FILE:/w]]", "[release, 7, 9]", "[answer, 7]",
+                "[retry, 7, " + Long.MAX_VALUE + "]");
+    }
+
+    @Test
+    void run_isBetweenEnterAndLeave_alsoWhereItThrows() throws Exception {
+        KlockSession session = opened();
+        agent.set(request -> request[0].equals("enter") ? 3 : null);
+
+        session.run(() -> asked.add("work"));
+        assertThatIllegalStateException().isThrownBy(() -> session.wrap((Runnable) () -> {
+            throw new IllegalStateException("mine");
+        }).run()).withMessage("mine");
+
+        assertThat(asked.subList(1, asked.size())).containsExactly("[enter, 7]", "work", "[leave, 3]", "[enter, 7]", "[leave, 3]");
+    }
+
+    @Test
+    void current_isTheSessionThatWasOpened() throws Exception {
+        KlockSession session = opened();
+        agent.set(request -> 7L);
+
+        assertThat(sessions.current()).isSameAs(session);
+
+        agent.set(request -> null);
+        assertThat(sessions.current()).isNull();
+        session.close();
+        agent.set(request -> 7L);
+        assertThat(sessions.current()).isNull();
+    }
+}
