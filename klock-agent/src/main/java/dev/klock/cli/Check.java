@@ -33,6 +33,9 @@ final class Check extends Verb {
     @Option(names = {"-m", "--manifest"}, paramLabel = "MANIFEST", description = "The manifest; by default the one a launch from here would find.")
     private String file;
 
+    @Option(names = "--agent", paramLabel = "ID", description = "One of the agents that the manifest declares; by default the process itself.")
+    private String agent;
+
     @Option(names = "--json", description = "Answer in JSON.")
     private boolean json;
 
@@ -44,7 +47,7 @@ final class Check extends Verb {
     public Integer call() throws UsageException, IOException {
         Predicate asked = predicate();
         Given given = new Given(Given.argument(file, null, null), environment);
-        Manifest manifest = given.manifest();
+        Manifest manifest = agent(given.manifest());
         Resource about = resource(new LaunchVariables(environment, given.manifestFile.getAbsoluteFile().getParentFile()));
         Judge.Answer answer = new Judge(given, manifest, environment).decide(asked, about);
         if (json) {
@@ -60,6 +63,20 @@ final class Check extends Verb {
                     : process && asked == Predicate.PROVIDES && answer.by == Judge.By.NOTHING ? why + Messages.effects(answer.resource) : why);
         }
         return answer.allowed() ? ExitCode.OK : ExitCode.VIOLATIONS;
+    }
+
+    private Manifest agent(Manifest manifest) throws UsageException {
+        if (agent == null || agent.equals(manifest.agentId())) {
+            return manifest;
+        }
+        StringBuilder known = new StringBuilder(manifest.agentId());
+        for (Manifest one : manifest.agents()) {
+            if (one.agentId().equals(agent)) {
+                return one;
+            }
+            known.append(", ").append(one.agentId());
+        }
+        throw new UsageException(manifest.file() + " has no agent " + Escapes.line(agent) + "; it has " + known);
     }
 
     private Predicate predicate() throws UsageException {

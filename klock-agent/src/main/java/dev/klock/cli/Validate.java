@@ -51,6 +51,19 @@ final class Validate extends Verb {
             }
         }
         List<String> warnings = new ArrayList<>(manifest.warnings());
+        warnOfEffects(judge, manifest, warnings);
+        for (Manifest one : manifest.agents()) {
+            warnOfEffects(new Judge(given, one, environment), one, warnings);
+        }
+        if (json) {
+            printJson(generator -> write(generator, manifest, warnings, failed));
+        } else {
+            print(manifest, warnings, failed, firstFailedDeny);
+        }
+        return failed.isEmpty() ? ExitCode.OK : ExitCode.USAGE;
+    }
+
+    private static void warnOfEffects(Judge judge, Manifest manifest, List<String> warnings) {
         for (Line line : manifest.scope()) {
             Judge.Answer missing = judge.missingForEffects(line);
             if (missing != null) {
@@ -65,20 +78,16 @@ final class Validate extends Verb {
                         + " (line " + denied.line() + ") denies: a program's own calls are not seen, so it can read that, and a change is found only when it is over");
             }
         }
-        if (json) {
-            printJson(generator -> write(generator, manifest, warnings, failed));
-        } else {
-            print(manifest, warnings, failed, firstFailedDeny);
-        }
-        return failed.isEmpty() ? ExitCode.OK : ExitCode.USAGE;
     }
 
     private void print(Manifest manifest, List<String> warnings, List<Line> failed, int firstFailedDeny) {
         terminal.line(manifest.file() + ": agent " + manifest.agentId() + ", session "
                 + (manifest.sessionId() == null ? "generated for each run" : manifest.sessionId()));
-        print("scope", manifest.scope());
-        print("deny", manifest.deny());
-        print("leases", manifest.leases());
+        printScope(manifest);
+        for (Manifest one : manifest.agents()) {
+            terminal.line("agent " + one.agentId() + ", a session of its own:");
+            printScope(one);
+        }
         if (!manifest.hooks().isEmpty()) {
             terminal.line("hooks:");
             for (LibraryHook hook : manifest.hooks()) {
@@ -106,6 +115,12 @@ final class Validate extends Verb {
         } else {
             terminal.out.println(terminal.bad("invalid") + ", " + failed.size() + " of " + count + " not met");
         }
+    }
+
+    private void printScope(Manifest manifest) {
+        print("scope", manifest.scope());
+        print("deny", manifest.deny());
+        print("leases", manifest.leases());
     }
 
     private void print(String title, List<Line> lines) {
@@ -144,9 +159,15 @@ final class Validate extends Verb {
         if (manifest.priorityTimestamp() != Manifest.NO_TIMESTAMP) {
             json.writeNumberField("priority_timestamp", manifest.priorityTimestamp());
         }
-        lines(json, "scope", manifest.scope());
-        lines(json, "deny", manifest.deny());
-        lines(json, "leases", manifest.leases());
+        writeScope(json, manifest);
+        json.writeArrayFieldStart("agents");
+        for (Manifest one : manifest.agents()) {
+            json.writeStartObject();
+            json.writeStringField("agent_id", one.agentId());
+            writeScope(json, one);
+            json.writeEndObject();
+        }
+        json.writeEndArray();
         json.writeObjectFieldStart("hooks");
         for (LibraryHook hook : manifest.hooks()) {
             json.writeStringField(hook.name(), hook.meaning());
@@ -165,6 +186,12 @@ final class Validate extends Verb {
         }
         json.writeEndArray();
         json.writeEndObject();
+    }
+
+    private static void writeScope(JsonGenerator json, Manifest manifest) throws IOException {
+        lines(json, "scope", manifest.scope());
+        lines(json, "deny", manifest.deny());
+        lines(json, "leases", manifest.leases());
     }
 
     private static void lines(JsonGenerator json, String name, List<Line> lines) throws IOException {

@@ -108,6 +108,22 @@ class MainTest {
     }
 
     @Test
+    void agents_ofAManifest_areShown_andAskedAbout() throws IOException {
+        write(MANIFEST.replace("MUTATES FILE:${workspace}/src/**\n", "MUTATES FILE:${workspace}/log\n").replace("tests:\n  allows: [\"MUTATES FILE:${workspace}/src/a\"]\n", "tests:\n")
+                + "agents: [{agent_id: builder, scope: [\"MUTATES FILE:${workspace}/src/**\"]}]\n");
+        assertThat(run("validate")).isZero();
+        assertThat(out.lines()).containsSubsequence("agent builder, a session of its own:", "scope:", "leases:").endsWith("valid, 1 test holds");
+        assertThat(run("check", "MUTATES", "src/A.java")).isEqualTo(3);
+        assertThat(run("check", "--agent", "builder", "MUTATES", "src/A.java")).isZero();
+        assertThat(run("check", "--agent", "builder", "MUTATES", "log")).isEqualTo(3);
+        assertBadUsage(run("check", "--agent", "bilder", "MUTATES", "log"));
+        assertThat(err).contains("has no agent bilder; it has refactorer, builder");
+        assertThat(run("validate", "--json")).isZero();
+        assertJson();
+        assertThat(out).contains("\"agents\"").contains("\"builder\"");
+    }
+
+    @Test
     void validate_inJson_isOneObject() throws IOException {
         assertThat(run("validate", "--json", "--agent", "other")).isZero();
         assertJson();
