@@ -2,12 +2,14 @@ package dev.klock.agent.weave;
 
 import dev.klock.bridge.Fence;
 import dev.klock.bridge.Hooks;
+import dev.klock.bridge.Tasks;
 import java.lang.module.ModuleDescriptor;
 import java.util.Set;
 import jdk.internal.access.SharedSecrets;
 import jdk.internal.reflect.Reflection;
 import sun.nio.fs.KlockFiles;
 import sun.nio.fs.KlockPort;
+import sun.nio.fs.KlockTasksPort;
 
 /**
  * {@link JavaBase} by plain calls: compiled against java.base's own packages, which {@link SharedTypes} exports to klock's loader before
@@ -64,5 +66,10 @@ final class ByLinking implements JavaBase {
     @Override
     public void hand(Object hooks, Object fence) {
         new KlockPort().accept((Hooks) hooks, (Fence) fence);
+    }
+
+    @Override
+    public void handTasks(Object tasks) {
+        KlockTasksPort.leave((Tasks) tasks);
     }
 }

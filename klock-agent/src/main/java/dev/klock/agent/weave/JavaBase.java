@@ -35,4 +35,7 @@ interface JavaBase {
 
     /** Leaves the {@code Hooks} and the {@code Fence} in {@code sun.nio.fs.KlockPort}, which must have been defined, for the bridge class to take. */
     void hand(Object hooks, Object fence);
+
+    /** Leaves the {@code Tasks} in {@code sun.nio.fs.KlockTasksPort}, which must have been defined. */
+    void handTasks(Object tasks);
 }

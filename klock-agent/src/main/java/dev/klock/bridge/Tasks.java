@@ -1,0 +1,44 @@
+package dev.klock.bridge;
+
+/**
+ * What woven methods of the JDK's executors, futures, timers and threads tell, by way of {@code sun.nio.fs.KlockTasks}, so that work is done for
+ * who submitted it. Defined into the boot loader only where one JVM serves several agents; it has no state.
+ *
+ * <p>Tasks are known by identity and stay what the program made them. Two kinds: most (a FutureTask, a ForkJoinTask, a TimerTask, a thread) are
+ * submitted once each, and known by themselves alone; but a plain Runnable that is given to a pool may be given again, by others, and to other
+ * pools, while it waits: it is known by itself and the pool, and as often as it waits there.
+ *
+ * <p>Called from inside {@code LockSupport.unpark}, class initialisers and the like, maybe near the end of a stack: nothing here may throw, park,
+ * take a lock or call what the program may override. On a carrier of virtual threads nothing is ever called.
+ */
+public interface Tasks {
+    /** The calling thread has made or scheduled {@code task}, or is about to start this thread; only the first time counts. */
+    void submitted(Object task);
+
+    /**
+     * The calling thread begins to run {@code task}, until {@link #leave}: for whom it was submitted, or for nobody if that is not known. Whatever
+     * this takes must be taken before anything changes: if it throws, {@link #leave} is not called.
+     */
+    void enter(Object task);
+
+    /** Undoes one {@link #enter} or {@link #enterQueued}. */
+    void leave();
+
+    /** {@code task} is done and will not be run again, until it is submitted again. */
+    void over(Object task);
+
+    /** The calling thread is about to give {@code task} to {@code executor}. */
+    void queued(Object task, Object executor);
+
+    /** The calling thread begins to run a {@code task} that {@code executor} was given, whichever of those it was given first. */
+    void enterQueued(Object task, Object executor);
+
+    /** The first of the times that {@code executor} was given {@code task} and has not run it, it will not. */
+    void unqueued(Object task, Object executor);
+
+    /** {@code executor} has refused {@code task}, which the calling thread gave it last; if not {@code surely}, it may run it all the same. */
+    void refused(Object task, Object executor, boolean surely);
+
+    /** The thread {@code thread}, about to be started, works for whoever gives it work, and for nobody meanwhile. */
+    void worker(Object thread);
+}

@@ -1,0 +1,68 @@
+package dev.klock.agent.weave.tasks;
+
+import dev.klock.agent.observe.CarriedTasks;
+import java.util.Arrays;
+
+/** Subjects are texts; each thread has a stack of them. */
+public final class Subjects extends CarriedTasks<String> {
+    private static final class State {
+        String[] stack = new String[16];
+        int depth;
+    }
+
+    static final Subjects INSTANCE = new Subjects();
+
+    private final ThreadLocal<State> states = new ThreadLocal<>() {
+        @Override
+        protected State initialValue() {
+            State state = new State();
+            state.stack[0] = begun(Thread.currentThread());
+            return state;
+        }
+    };
+
+    @Override
+    protected String subject() {
+        State state = states.get();
+        return state.stack[state.depth];
+    }
+
+    @Override
+    protected void begin(String subject) {
+        State state = states.get();
+        if (state.depth + 1 == state.stack.length) {
+            state.stack = Arrays.copyOf(state.stack, 2 * state.depth + 2);
+        }
+        state.stack[state.depth + 1] = subject;
+        state.depth++;
+    }
+
+    @Override
+    protected void end() {
+        states.get().depth--;
+    }
+
+    /** Whom the calling thread works for. */
+    static String now() {
+        return INSTANCE.subject();
+    }
+
+    /** How many {@code begin}s of the calling thread have no {@code end} yet. */
+    static int depth() {
+        return INSTANCE.states.get().depth;
+    }
+
+    interface Action<T> {
+        T run() throws Exception;
+    }
+
+    /** Runs {@code action} as {@code subject}. */
+    static <T> T as(String subject, Action<T> action) throws Exception {
+        INSTANCE.begin(subject);
+        try {
+            return action.run();
+        } finally {
+            INSTANCE.end();
+        }
+    }
+}
