@@ -26,6 +26,7 @@ import dev.klock.agent.resolve.Resolver;
 import dev.klock.agent.weave.Bridge;
 import dev.klock.agent.weave.HookTable;
 import dev.klock.agent.weave.Installation;
+import dev.klock.agent.weave.Propagation;
 import dev.klock.bridge.HostFiles;
 import dev.klock.embedded.Acquisition;
 import dev.klock.kernel.SessionKey;
@@ -122,17 +123,13 @@ public final class Agent {
         // what klock does on this thread between the first hook and main is not the program's
         subjects.enter();
         Installation installation = Installation.install(instrumentation, table, session, cache);
-        if (!installation.gaps().isEmpty()) {
-            String first = installation.gaps().get(0) + (installation.gaps().size() == 1 ? "" : " and "
-                    + (installation.gaps().size() - 1) + " more");
-            if (mode.denies()) {
-                throw new UsageException("hooks could not be installed on Java " + Runtime.version() + ": " + first
-                        + "; see java -jar klock.jar doctor");
-            }
-            Stderr.warn("hooks are missing: " + first);
-        }
+        refuse(installation.gaps(), mode);
         session.hookedBy(installation);
         if (manifest != null && !manifest.agents().isEmpty() && mode != Mode.LEARN) {
+            Propagation.define();
+            Propagation propagation = Handover.install(instrumentation, subjects);
+            refuse(propagation.gaps(), mode);
+            session.propagates(propagation);
             Bridge.connectSessions(new AgentSessions(tools, session.leases().kernel()));
         }
         if (manifest != null && !manifest.hooks().isEmpty()) {
@@ -141,6 +138,17 @@ public final class Agent {
         FirstUses.atStart();
         session.begin(new ProgramBegun(instrumentation));
         subjects.leave();
+    }
+
+    private static void refuse(List<String> gaps, Mode mode) throws UsageException {
+        if (gaps.isEmpty()) {
+            return;
+        }
+        String first = gaps.get(0) + (gaps.size() == 1 ? "" : " and " + (gaps.size() - 1) + " more");
+        if (mode.denies()) {
+            throw new UsageException("hooks could not be installed on Java " + Runtime.version() + ": " + first + "; see java -jar klock.jar doctor");
+        }
+        Stderr.warn("hooks are missing: " + first);
     }
 
     /** A release that nobody has fitted the hook table to may still be held by it: that is proven once for each build, or refused (K6-1). */

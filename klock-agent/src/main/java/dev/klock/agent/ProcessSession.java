@@ -9,6 +9,7 @@ import dev.klock.agent.observe.Ending;
 import dev.klock.agent.observe.Rewrites;
 import dev.klock.agent.weave.Installation;
 import dev.klock.agent.weave.Losses;
+import dev.klock.agent.weave.Propagation;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
@@ -34,6 +35,8 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
     private Leases leases;
     /** Null if the manifest has no hooks on libraries. */
     private volatile LibraryHooks libraryHooks;
+    /** Null if the manifest declares no agents. */
+    private volatile Propagation propagation;
     /** Null until the hooks are in. */
     private volatile Installation installation;
     /** For the guard alone. */
@@ -54,6 +57,10 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
 
     void hookedBy(Installation newInstallation) {
         installation = newInstallation;
+    }
+
+    void propagates(Propagation newPropagation) {
+        propagation = newPropagation;
     }
 
     void hooksLibraries(LibraryHooks newHooks) {
@@ -123,6 +130,9 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
         String gap = installation == null ? null : installation.lostIn(loader, name, before, after);
         if (gap == null && isOurs(loader, name) && !Arrays.equals(before, after)) {
             gap = "another agent changes ".concat(name.replace('/', '.'));
+        }
+        if (gap == null && propagation != null) {
+            gap = propagation.lostIn(loader, name, before, after);
         }
         if (gap == null && libraryHooks != null) {
             gap = libraryHooks.lostIn(name, before, after);

@@ -16,7 +16,13 @@ import java.util.List;
 public final class Subjects implements Hooks {
     private static final Observer[] NONE = {};
 
-    private final ThreadLocal<Work> works = new Works();
+    /** Tells whom a thread works for when it begins. */
+    interface Begun {
+        /** Null for the process. Asked once for a thread. */
+        Observer begun(Thread thread);
+    }
+
+    private final Works works = new Works();
     private Observer process;
     /** Of the sessions beside the process's, those that are not over, or have files open still; replaced, not changed. */
     private volatile Observer[] others = NONE;
@@ -44,6 +50,11 @@ public final class Subjects implements Hooks {
             }
         }
         others = Arrays.copyOf(rest, n);
+    }
+
+    /** Called before any thread of the program's begins. */
+    void beginBy(Begun begun) {
+        works.begun = begun;
     }
 
     /** What the calling thread is doing. */
@@ -430,9 +441,16 @@ public final class Subjects implements Hooks {
     }
 
     private static final class Works extends ThreadLocal<Work> {
+        /** Null where nobody has told. */
+        private Begun begun;
+
         @Override
         protected Work initialValue() {
-            return new Work();
+            Work work = new Work();
+            if (begun != null) {
+                work.subject = begun.begun(Thread.currentThread());
+            }
+            return work;
         }
     }
 }

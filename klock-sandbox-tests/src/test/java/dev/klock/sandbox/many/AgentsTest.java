@@ -10,6 +10,7 @@ import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Agents;
+import dev.klock.sandbox.subject.Handovers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -67,6 +68,7 @@ class AgentsTest {
                   - agent_id: third
                     scope:
                       - MUTATES FILE:%1$s/w/b/**
+                      - PROVIDES FILE:%1$s/w/b/**
                 """.formatted(w.root());
     }
 
@@ -156,6 +158,31 @@ class AgentsTest {
         assertThat(lines(done).get(2)).startsWith("tester may not: ");
         assertThat(lines(done).subList(3, 6)).containsExactly("builder did write w/both/f 1", "tester GRANTED", "tester did append w/both/f 2");
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n2\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void work_thatAPoolDoes_isTheirsWhoHandedItIn(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = program(w, jdk, "mode=block", "open builder 0", "open third 0", "off builder write w/a/x 1", "off third write w/a/x 1", "off third write w/b/f 1",
+                "off builder write w/b/f 1", "close builder", "close third").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).containsExactly("builder GRANTED", "third GRANTED", "builder did write w/a/x 1", "third caught " + ERROR, "third did write w/b/f 1",
+                "builder caught " + ERROR);
+    }
+
+    /** Whichever way it is handed over, to threads that others use as well. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void work_thatIsHandedToOthers_isTheirsWhoHandedItOver_inEveryWay(Jdk jdk) {
+        Workspace w = workspace();
+
+        Outcome done = Child.on(jdk).in(w.root()).main(Handovers.class).with(Klock.class, JsonFactory.class, Yaml.class).manifest(manifest(w)).klock("mode=block").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).hasSizeGreaterThanOrEqualTo(3 * 20).allSatisfy(line -> assertThat(line).matches("\\w+ \\w+ did caught"));
     }
 
     @ParameterizedTest
