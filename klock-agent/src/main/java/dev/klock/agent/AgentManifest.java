@@ -3,6 +3,7 @@ package dev.klock.agent;
 import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Cover;
@@ -19,9 +20,11 @@ import java.util.List;
  */
 final class AgentManifest {
     private final Launch launch;
+    private final Subjects subjects;
 
-    AgentManifest(Launch launch) {
+    AgentManifest(Launch launch, Subjects subjects) {
         this.launch = launch;
+        this.subjects = subjects;
     }
 
     /**
@@ -38,7 +41,7 @@ final class AgentManifest {
             // as it was at the start, whatever is there by now
             return named(process.agents(), agent);
         }
-        Manifest own = Launch.readManifest(file, launch.options(), launch.environment());
+        Manifest own = Launch.readManifest(file, asTheProgram(file), launch.options(), launch.environment());
         Manifest asked = agent == null || agent.equals(own.agentId()) ? own : named(own.agents(), agent);
         Manifest declared = asked == null ? null : named(process.agents(), asked.agentId());
         if (declared != null) {
@@ -46,6 +49,16 @@ final class AgentManifest {
             requireDenied(asked, declared, process);
         }
         return declared == null ? null : asked;
+    }
+
+    /** What stands in {@code file}, for who may read it: a message on what is wrong with it tells of it. The calling thread has entered once. */
+    private byte[] asTheProgram(File file) throws UsageException {
+        subjects.leave();
+        try {
+            return Launch.bytes(file);
+        } finally {
+            subjects.enter();
+        }
     }
 
     private static boolean isSame(File a, File b) {

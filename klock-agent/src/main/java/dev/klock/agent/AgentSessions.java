@@ -137,7 +137,7 @@ final class AgentSessions implements Function<Object[], Object> {
     private Object open(String file, String agent, long waitMs) {
         AgentLeases session;
         try {
-            Manifest manifest = new AgentManifest(tools.launch).of(new File(file), agent);
+            Manifest manifest = new AgentManifest(tools.launch, subjects).of(new File(file), agent);
             if (manifest == null) {
                 return null;
             }

@@ -54,7 +54,7 @@ public final class Launch {
             }
             throw new UsageException(ManifestLocator.nowhere(environment) + "; write one, give manifest=PATH, or run with mode=learn to see what it needs");
         }
-        Manifest manifest = readManifest(file, options, environment, cache);
+        Manifest manifest = readManifest(file, bytes(file), options, environment, cache);
         return new Launch(environment, options.withManifest(manifest), file, manifest, home);
     }
 
@@ -64,7 +64,12 @@ public final class Launch {
      * @throws UsageException it cannot be read, or is not a valid manifest
      */
     public static Manifest readManifest(File file, LaunchOptions options, LaunchEnvironment environment) throws UsageException {
-        return readManifest(file, options, environment, null);
+        return readManifest(file, bytes(file), options, environment, null);
+    }
+
+    /** As above, where {@code source} is what stands in the file. */
+    public static Manifest readManifest(File file, byte[] source, LaunchOptions options, LaunchEnvironment environment) throws UsageException {
+        return readManifest(file, source, options, environment, null);
     }
 
     /** Where links lead, null if that cannot be told. */
@@ -76,14 +81,13 @@ public final class Launch {
         }
     }
 
-    private static Manifest readManifest(File file, LaunchOptions options, LaunchEnvironment environment, UserCache cache)
+    private static Manifest readManifest(File file, byte[] source, LaunchOptions options, LaunchEnvironment environment, UserCache cache)
             throws UsageException {
         LaunchVariables variables = new LaunchVariables(environment, file.getAbsoluteFile().getParentFile());
         ReadOptions judgement = new ReadOptions().agentId(options.agent()).settingKeys(Option.keys()).programs(variables)
                 .homes(variables.value("user.home"), real(variables.value("user.home")));
         ManifestReader reader = new ManifestReader(variables, judgement);
         String name = shown(file, environment);
-        byte[] source = bytes(file);
         try {
             if (cache == null) {
                 return reader.read(name, source);
@@ -109,7 +113,7 @@ public final class Launch {
     }
 
     /** Reads one byte more than a manifest may have at most, so that the reader sees that it is too long. */
-    private static byte[] bytes(File file) throws UsageException {
+    public static byte[] bytes(File file) throws UsageException {
         try (InputStream in = new FileInputStream(file)) {
             return in.readNBytes(Manifest.MAX_BYTES + 1);
         } catch (IOException e) {

@@ -17,12 +17,11 @@ public final class TaskSubjects extends CarriedTasks<Observer> implements Subjec
 
     @Override
     protected void begin(Observer subject) {
-        subjects.work().enter(subject);
+        subjects.work().enterTask(subject);
     }
 
     @Override
     protected void end() {
-        Work work = subjects.work();
-        work.leave(work.entered());
+        subjects.work().leaveTask();
     }
 }

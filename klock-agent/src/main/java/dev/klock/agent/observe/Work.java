@@ -23,9 +23,14 @@ final class Work {
     Resolved removed;
     /** {@link System#nanoTime()} when the last name of a change was looked up; see {@link Frame#nowNs}. */
     long nowNs;
-    /** Whom it worked for before, the last one last. */
+    /** Whom it worked for before, the last one last, and what was answered to who began anew; no number twice. */
     private Observer[] subjects = {};
+    private int[] tokens = {};
     private int entered;
+    private int lastToken;
+    /** What was answered for tasks that the thread has begun to run and not ended. */
+    private int[] tasks = {};
+    private int running;
     private int size;
     private Frame[] frames = new Frame[4];
 
@@ -44,31 +49,47 @@ final class Work {
         return f;
     }
 
-    /** Works for {@code next} from here on; answers what {@link #leave} is to be given. */
+    /** Works for {@code next} from here on; answers what {@link #leave} is to be given. Nothing has changed if it throws. */
     int enter(Observer next) {
         if (entered == subjects.length) {
-            subjects = Arrays.copyOf(subjects, entered * 2 + 4);
+            int[] more = Arrays.copyOf(tokens, entered * 2 + 4);
+            subjects = Arrays.copyOf(subjects, more.length);
+            tokens = more;
         }
         subjects[entered] = subject;
+        tokens[entered++] = ++lastToken;
         subject = next;
-        return entered++;
+        return lastToken;
     }
 
     /** Works again for whom it worked before the {@link #enter} that gave {@code token}, and all after it; false if that is over already. */
     boolean leave(int token) {
-        if (token < 0 || token >= entered) {
+        int at = entered - 1;
+        while (at >= 0 && tokens[at] != token) {
+            at--;
+        }
+        if (at < 0) {
             return false;
         }
-        subject = subjects[token];
-        while (entered > token) {
+        subject = subjects[at];
+        while (entered > at) {
             subjects[--entered] = null;
         }
         return true;
     }
 
-    /** What the last {@link #enter} that is not over has given; -1 for none. */
-    int entered() {
-        return entered - 1;
+    /** {@link #enter} for a task, until {@link #leaveTask}. */
+    void enterTask(Observer next) {
+        if (running == tasks.length) {
+            tasks = Arrays.copyOf(tasks, running * 2 + 4);
+        }
+        tasks[running] = enter(next);
+        running++;
+    }
+
+    /** The task that began last is over, with whatever it has entered and not left. */
+    void leaveTask() {
+        leave(tasks[--running]);
     }
 
     /** The innermost frame of {@code op}; null if there is none. */

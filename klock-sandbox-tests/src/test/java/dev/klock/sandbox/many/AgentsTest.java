@@ -217,6 +217,19 @@ class AgentsTest {
         assertThat(lines(done).get(3)).startsWith("builder refused: ").contains("more.yaml:3").contains("DELETES FILE:").contains("is more than klock.yaml declares for builder");
     }
 
+    /** klock's own reading is nobody's, and its message would tell of what stands there. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void manifestThatTheProgramMayNotRead_isNotReadForItEither(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = program(w, jdk, "mode=block", "try open builder 0 w/private/p").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).containsExactly("caught " + ERROR);
+        assertThat(done.err()).contains("attempted CONSUMES on FILE:" + w.root() + "/w/private/p").doesNotContain("first of");
+    }
+
     @ParameterizedTest
     @MethodSource(JDKS)
     void permissive_goesOn_andNamesTheAgent(Jdk jdk) throws IOException {

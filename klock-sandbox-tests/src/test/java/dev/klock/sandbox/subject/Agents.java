@@ -24,6 +24,7 @@ import java.util.concurrent.Future;
  *  more AGENT PREDICATE RESOURCE  asks for one more lease, without waiting; prints the verdict
  *  state AGENT            prints whether it may work, and what it is
  *  close AGENT            abort AGENT
+ *  try STEP               print what it throws, whatever it is, and go on
  *  plain STEP             by the thread itself
  * </pre>
  */
@@ -65,6 +66,13 @@ public final class Agents {
             case "state" -> System.out.println(agent + " " + session.isValid() + " " + session.state() + " " + session.isEnforced());
             case "close" -> session.close();
             case "abort" -> session.abort("enough");
+            case "try" -> {
+                try {
+                    run(words.subList(1, words.size()));
+                } catch (Throwable thrown) {
+                    System.out.println("caught " + thrown.getClass().getName());
+                }
+            }
             case "plain" -> Script.run(words.subList(1, words.size()));
             default -> throw new IllegalArgumentException(words.toString());
         }
