@@ -2,10 +2,13 @@ package dev.klock.sandbox.many;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import dev.klock.Klock;
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Jdks;
 import dev.klock.sandbox.jvm.Outcome;
+import dev.klock.sandbox.subject.AgentAppenders;
 import dev.klock.sandbox.subject.Appender;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,6 +34,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.yaml.snakeyaml.Yaml;
 
 /**
  * JVMs with random manifests over 200 files, some killed and some stopped at random moments, for a while. What is looked at in the end is the files:
@@ -75,6 +79,7 @@ class SoakTest {
     private final AtomicInteger killsAtStart = new AtomicInteger();
     private final AtomicInteger kills = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
+    private final AtomicInteger ofAgents = new AtomicInteger();
     private final Set<String> killed = Collections.synchronizedSet(new HashSet<>());
     private final Set<String> lost = Collections.synchronizedSet(new HashSet<>());
     private final List<Written> written = Collections.synchronizedList(new ArrayList<>());
@@ -109,7 +114,7 @@ class SoakTest {
             }
         } finally {
             workers.shutdownNow();
-            System.out.println("soak of " + SECONDS + " s, seed " + SEED + ": " + done + " done, " + waits + " waits, " + deaths + " deaths, " + losses
+            System.out.println("soak of " + SECONDS + " s, seed " + SEED + ": " + done + " done (" + ofAgents + " of them beside others in one JVM), " + waits + " waits, " + deaths + " deaths, " + losses
                     + " leases lost by a stop, " + kills + " kills, " + killsAtStart + " of these before the program began");
         }
         check();
@@ -120,18 +125,28 @@ class SoakTest {
 
     private void work(Random random) throws IOException, InterruptedException {
         while (System.nanoTime() < deadline) {
-            agent(random, "a" + serial.incrementAndGet());
+            String name = "a" + serial.incrementAndGet();
+            if (random.nextInt(3) == 0) {
+                several(random, name);
+            } else {
+                agent(random, name);
+            }
         }
     }
 
-    /** One agent, from its first attempt until it is done, or dead for good. */
-    private void agent(Random random, String name) throws IOException, InterruptedException {
-        Jdk jdk = random.nextInt(4) == 0 ? Jdks.oldest() : Jdks.newest();
+    private static Set<String> files(Random random) {
         Set<String> files = new LinkedHashSet<>();
         for (int i = 1 + random.nextInt(4); i > 0; i--) {
             // some favourites, or hardly anybody would meet
             files.add("d" + random.nextInt(random.nextBoolean() ? BUSY : DIRECTORIES) + "/f" + (random.nextBoolean() ? 0 : random.nextInt(FILES)));
         }
+        return files;
+    }
+
+    /** One agent, from its first attempt until it is done, or dead for good. */
+    private void agent(Random random, String name) throws IOException, InterruptedException {
+        Jdk jdk = random.nextInt(4) == 0 ? Jdks.oldest() : Jdks.newest();
+        Set<String> files = files(random);
         boolean isWide = random.nextInt(6) == 0;
         Path manifest = root.resolve("manifests/" + name + ".yaml");
         Files.writeString(manifest, manifest(name, files, isWide, random));
@@ -153,6 +168,52 @@ class SoakTest {
             deaths.incrementAndGet();
             assertThat(Duration.ofNanos(System.nanoTime() - since)).as(name + " gets what it wants, which is fair: " + outcome).isLessThan(PATIENCE);
             Thread.sleep(Math.min(2_000, 50L << Math.min(attempt, 6)) + random.nextInt(50));
+        }
+    }
+
+    /** A program of two or three agents, each with a session of its own. */
+    private void several(Random random, String name) throws IOException, InterruptedException {
+        StringBuilder manifest = new StringBuilder("ver: \"1.0\"\nagent_id: ").append(name).append("\nscope: []\nagents:\n");
+        Path file = root.resolve("manifests/" + name + ".yaml");
+        List<String> arguments = new ArrayList<>(List.of(file.toString(), Integer.toString(random.nextInt(200))));
+        List<String> names = new ArrayList<>();
+        for (int i = 2 + random.nextInt(2); i > 0; i--) {
+            String agent = name + "-" + i;
+            Set<String> files = files(random);
+            names.add(agent);
+            manifest.append("  - agent_id: ").append(agent).append("\n    scope:\n").append(scope(agent, files, false).indent(4));
+            arguments.addAll(arguments.size() == 2 ? List.of(agent) : List.of("--", agent));
+            files.forEach(path -> arguments.add(root.resolve("tree").resolve(path).toString()));
+        }
+        Files.writeString(file, manifest);
+        Child child = Child.on(random.nextInt(4) == 0 ? Jdks.oldest() : Jdks.newest()).in(root).main(AgentAppenders.class, arguments.toArray(new String[0]))
+                .with(Klock.class, JsonFactory.class, Yaml.class).klock("manifest=" + file + ",home=" + root.resolve(".klock") + ",lease-ttl=2s").patience(PATIENCE);
+        boolean wasKilled = run(child, name, random);
+        Outcome outcome = last.get();
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(wasKilled ? Child.KILLED : 0);
+        assertThat(outcome.out()).as(outcome.toString()).doesNotContain("failed ").doesNotContain("starved ");
+        if (wasKilled) {
+            kills.incrementAndGet();
+        }
+        for (String agent : names) {
+            if (outcome.out().contains("died " + agent)) {
+                deaths.incrementAndGet();
+            }
+            if (outcome.out().contains("lost " + agent + ":")) {
+                losses.incrementAndGet();
+                lost.add(agent);
+            } else if (outcome.out().contains("done " + agent + "\n")) {
+                done.incrementAndGet();
+                ofAgents.incrementAndGet();
+            } else if (!outcome.out().contains("closing " + agent + "\n")) {
+                killed.add(agent);
+            }
+        }
+        if (!wasKilled) {
+            for (String line : outcome.out().lines().filter(said -> said.startsWith("wrote ")).toList()) {
+                String[] words = line.split(" ");
+                written.add(new Written(words[5], words[1], Integer.parseInt(words[2]), Long.parseLong(words[3]), Long.parseLong(words[4])));
+            }
         }
     }
 
@@ -212,6 +273,15 @@ class SoakTest {
             // somebody whose turn came long ago
             text.insert(0, "priority_timestamp: " + (System.currentTimeMillis() - random.nextInt(60_000)) + "\n");
         }
+        text.append(scope(name, files, isWide));
+        if (random.nextInt(3) == 0) {
+            text.append("  - CONSUMES FILE:").append(root).append("/tree/d").append(random.nextInt(DIRECTORIES)).append("/*\n");
+        }
+        return text.toString();
+    }
+
+    private String scope(String name, Set<String> files, boolean isWide) {
+        StringBuilder text = new StringBuilder();
         Set<String> places = new LinkedHashSet<>();
         for (String file : files) {
             places.add(isWide ? file.substring(0, file.indexOf('/')) + "/**" : file);
@@ -224,9 +294,6 @@ class SoakTest {
                 text.append("  - PROVIDES FILE:").append(root).append("/tree/").append(place).append('.').append(name).append(".new\n");
                 text.append("  - RENAMES FILE:").append(root).append("/tree/").append(place).append('.').append(name).append(".new\n");
             }
-        }
-        if (random.nextInt(3) == 0) {
-            text.append("  - CONSUMES FILE:").append(root).append("/tree/d").append(random.nextInt(DIRECTORIES)).append("/*\n");
         }
         return text.toString();
     }

@@ -29,7 +29,8 @@ public final class Appender {
         System.out.println("ends");
     }
 
-    private static String append(Path file, String name, long pauseMs) throws IOException, InterruptedException {
+    /** What it wrote, as above. */
+    static String append(Path file, String name, long pauseMs) throws IOException, InterruptedException {
         long from = System.nanoTime();
         List<String> lines = new ArrayList<>(Files.readAllLines(file));
         Thread.sleep(pauseMs);

@@ -1,0 +1,72 @@
+package dev.klock.sandbox.subject;
+
+import dev.klock.Klock;
+import dev.klock.KlockSession;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Does the work of {@link Appender} for several agents at once, each in a session of its own: {@code MANIFEST PAUSE AGENT FILE… -- AGENT FILE…}. Says
+ * of each {@code granted}, {@code died}, {@code lost} or, when its session is closed, {@code done NAME}, before that {@code closing NAME}, and then what it wrote.
+ */
+public final class AgentAppenders {
+    private static final Duration WAIT = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private AgentAppenders() {
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        System.out.println("begins");
+        Path manifest = Path.of(arguments[0]);
+        long pauseMs = Long.parseLong(arguments[1]);
+        List<Thread> threads = new ArrayList<>();
+        List<String> agent = new ArrayList<>();
+        for (int i = 2; i <= arguments.length; i++) {
+            if (i == arguments.length || arguments[i].equals("--")) {
+                List<String> one = List.copyOf(agent);
+                agent.clear();
+                threads.add(new Thread(() -> work(manifest, one.get(0), one.subList(1, one.size()), pauseMs), one.get(0)));
+            } else {
+                agent.add(arguments[i]);
+            }
+        }
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        System.out.println("ends");
+    }
+
+    private static void work(Path manifest, String name, List<String> files, long pauseMs) {
+        List<String> said = new ArrayList<>();
+        try (KlockSession session = Klock.open(manifest, name, WAIT)) {
+            if (!session.answer().isGranted()) {
+                System.out.println("died " + name);
+                if (!session.retry(PATIENCE).isGranted()) {
+                    System.out.println("starved " + name + ": " + session.answer());
+                    return;
+                }
+            }
+            try {
+                session.call(() -> {
+                    for (String file : files) {
+                        said.add(Appender.append(Path.of(file), name, pauseMs));
+                    }
+                    return null;
+                });
+            } catch (Throwable e) {
+                System.out.println((session.isValid() ? "failed " : "lost ") + name + ": " + e);
+                return;
+            }
+            System.out.println("closing " + name);
+        } catch (Exception e) {
+            System.out.println("failed " + name + ": " + e);
+            return;
+        }
+        System.out.println("done " + name);
+        said.forEach(line -> System.out.println(line + " " + name));
+    }
+}
