@@ -96,8 +96,8 @@ final class Images implements PreImages {
     }
 
     @Override
-    public void arrived(byte[] path) {
-        backups.arrived(path);
+    public void arrived(byte[] from, byte[] path) {
+        backups.arrived(from, path);
     }
 
     @Override

@@ -712,11 +712,14 @@ public final class Backups implements Closeable {
 
     /**
      * {@link #left(byte[])} of the new name of a directory that was renamed with all below it. What the session knows there from before, when the
-     * directory was at that name already, is back.
+     * directory was at that name already, is back. A rename changes nothing of what is below, so what is not as it was when all of the directory was
+     * imaged is somebody else's, who was quicker.
+     *
+     * @param from its name before
      */
-    public void arrived(byte[] path) {
+    public void arrived(byte[] from, byte[] path) {
         left(path);
-        noteBelow(new Name(path), false, false);
+        noteBelow(new Name(path), new Name(from), false, false);
     }
 
     /** {@link #left(byte[])} of an operation that has changed the file that was there, and put none in its place: another one is somebody else's. */
@@ -773,7 +776,7 @@ public final class Backups implements Closeable {
             }
         }
         if (tree) {
-            noteBelow(e.name, child, effect == NOTHING);
+            noteBelow(e.name, null, child, effect == NOTHING);
         }
     }
 
@@ -971,16 +974,23 @@ public final class Backups implements Closeable {
     /**
      * The directory stayed (its rename failed, or a child worked in it), or came here: what is below is open no longer.
      *
+     * @param from where it came from; null if it stayed
      * @param child a child could put there what it liked
      */
-    private void noteBelow(Name root, boolean child, boolean failed) {
+    private void noteBelow(Name root, Name from, boolean child, boolean failed) {
         Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : known.all()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
                 boolean blocked = known.isBlocked(e.name, ways);
+                FileState went = from == null ? null : asItWent(known.get(e.name.movedTo(root, from)));
                 synchronized (e) {
                     see(e);
-                    if (e.users == 0 && e.left == null) {
+                    if (e.users == 0 && e.left == null && !blocked && went != null && isAnothers(e, went)) {
+                        // whatever the session knew of it, what is there now came later
+                        left(e, went, next());
+                        e.leftCount++;
+                        writeLeft(e, true);
+                    } else if (e.users == 0 && e.left == null) {
                         if (child) {
                             // whatever is there by now
                             e.leftAt = next();
@@ -993,6 +1003,28 @@ public final class Backups implements Closeable {
             }
         }
         flushNotes();
+    }
+
+    /** What the file was that the session knew at its name when the directory above was renamed; null if that is not known, or it has it open. */
+    private FileState asItWent(Entry e) {
+        if (e == null || e.role != Entry.TOUCHED) {
+            return null;
+        }
+        synchronized (e) {
+            FileState went = e.fresh ? e.image : e.lastKnown();
+            went = went.kind == FileState.ABSENT && e.met.length > 0 ? e.met[e.met.length - 1] : went;
+            return e.users > 0 || went.kind != FileState.FILE || went.nlink > 1 ? null : went;
+        }
+    }
+
+    /** Whether the file at the name of e is not as it went. Holds e. */
+    private boolean isAnothers(Entry e, FileState went) {
+        try {
+            FileState now = look(e.name);
+            return now.kind == FileState.FILE && !now.sameStat(went) && !known.openElsewhere(now);
+        } catch (IOException unknown) {
+            return false;
+        }
     }
 
     /** {@link #note} of what was not just changed. Holds e. */

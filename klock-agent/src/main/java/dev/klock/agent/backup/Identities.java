@@ -350,7 +350,8 @@ final class Identities {
             }
             boolean there = holds(from.name, now);
             // what the session has open is that file: its number cannot have been given to another
-            known |= now.couldBeMoved(from.image) || there && from.left == null || from.isOpenOn(now);
+            boolean isOpen = there && from.left == null && !from.name.equals(name);
+            known |= now.couldBeMoved(from.image) || isOpen || from.isOpenOn(now);
             if (!there && !from.name.equals(name)) {
                 origin = from;
             }

@@ -78,6 +78,15 @@ final class Name implements Comparable<Name> {
         return bytes.length > length + 1 && bytes[length] == '/' && Arrays.equals(bytes, 0, length, d, 0, length);
     }
 
+    /** What this name, which is below {@code directory}, was or will be where that has the name {@code other}. */
+    Name movedTo(Name directory, Name other) {
+        int from = directory.bytes.length == 1 ? 0 : directory.bytes.length;
+        int to = other.bytes.length == 1 ? 0 : other.bytes.length;
+        byte[] moved = Arrays.copyOf(other.bytes, to + bytes.length - from);
+        System.arraycopy(bytes, from, moved, to, bytes.length - from);
+        return new Name(moved);
+    }
+
     private int lastSlash() {
         int i = bytes.length - 1;
         while (i >= 0 && bytes[i] != '/') {

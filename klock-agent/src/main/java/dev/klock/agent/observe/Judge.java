@@ -1096,7 +1096,7 @@ final class Judge {
         if (frame.failed) {
             images.failed(target.bytes());
         } else if (target == frame.b && frame.tree) {
-            images.arrived(target.bytes());
+            images.arrived(frame.a.bytes(), target.bytes());
         } else if (target == frame.a && frame.fd >= 0) {
             images.kept(target.bytes(), frame.fd);
         } else if (target == frame.a && Op.of(frame.op).keepsFirst()) {

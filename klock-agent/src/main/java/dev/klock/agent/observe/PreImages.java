@@ -61,8 +61,8 @@ public interface PreImages {
         left(path);
     }
 
-    /** The same of the new name of a directory that was renamed with all that is in it. */
-    default void arrived(byte[] path) {
+    /** The same of the new name of a directory that was renamed, with all that is in it, and was called {@code from}. */
+    default void arrived(byte[] from, byte[] path) {
         left(path);
     }
 
