@@ -107,7 +107,7 @@ public final class Agent {
         Sessions sessions = tools.sessions;
         Subjects subjects = sessions.subjects();
         ProcessSession session = new ProcessSession(sessions, launch.options(), manifest, agentId, records);
-        Images images = tools.equip(session, manifest);
+        Images images = tools.equip(session, manifest, manifest == null ? Scope.builder().build() : DeclaredScope.of(manifest, resolver));
         sessions.begin(session);
         SessionKey key = SessionKey.of(agentId, records.sessionId);
         if (manifest != null && mode != Mode.LEARN) {

@@ -1,7 +1,6 @@
 package dev.klock.agent;
 
 import dev.klock.Answer;
-import dev.klock.KlockSession;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.observe.Observer;
 import dev.klock.embedded.EmbeddedKernel;
@@ -14,6 +13,7 @@ import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,21 +28,26 @@ final class AgentLeases implements Enforcement {
 
     final Long number;
     private final Tools tools;
+    private final DeclaredAgent declared;
     private final Manifest manifest;
     private final LocalSession held;
     private final AtomicLong numbers = new AtomicLong();
     /** What was granted, by number, for who gives it back. */
     private final ConcurrentHashMap<Long, Answer> granted = new ConcurrentHashMap<>();
+    /** What was told last, which is asked for again and again, and by what number. */
+    private Object toldLast;
+    private Long lastHandle;
     /** Null before the first grant. */
     private volatile AgentSession session;
     private volatile long untilNanos;
     private volatile boolean isUntilKnown;
 
-    AgentLeases(Tools tools, EmbeddedKernel kernel, Manifest manifest, Long number, long priorityMs) {
+    AgentLeases(Tools tools, EmbeddedKernel kernel, DeclaredAgent declared, Long number, long priorityMs) {
         this.tools = tools;
-        this.manifest = manifest;
+        this.declared = declared;
+        this.manifest = declared.manifest;
         this.number = number;
-        held = new LocalSession(kernel, key(kernel, manifest, number), priorityMs, Leases.wanted(manifest, tools.resolver),
+        held = new LocalSession(kernel, key(kernel, manifest, number), priorityMs, declared.wanted,
                 tools.launch.options().leaseTtlMs(), this);
     }
 
@@ -64,7 +69,7 @@ final class AgentLeases implements Enforcement {
     /** Whom its threads work for. @throws IllegalStateException it may not work */
     Observer observer() {
         AgentSession now = session;
-        if (now == null || now.isOver() || !held.isValid()) {
+        if (now == null || now.isOver() || !held.isValid() || !held.answer().isGranted()) {
             String over = now == null ? null : now.why();
             Answer answer = over == null ? held.answer() : null;
             throw new IllegalStateException("session " + held.agentId() + "/" + held.sessionId() + " may not work: "
@@ -79,11 +84,15 @@ final class AgentLeases implements Enforcement {
     }
 
     /** {@code answer} in types of the JDK's. */
-    Object[] told(Answer answer) {
+    synchronized Object[] told(Answer answer) {
         Long handle = null;
-        if (answer.handle() != null) {
+        if (answer.handle() != null && answer.handle() == toldLast) {
+            handle = lastHandle;
+        } else if (answer.handle() != null && answer.isGranted()) {
             handle = numbers.incrementAndGet();
             granted.put(handle, answer);
+            toldLast = answer.handle();
+            lastHandle = handle;
         }
         return new Object[] {answer.verdict().name(), answer.leases().toArray(new String[0]), answer.conflicts().toArray(new String[0]),
             answer.changes().toArray(new String[0]), answer.retryAfterMs(), answer.reason(), handle};
@@ -92,7 +101,7 @@ final class AgentLeases implements Enforcement {
     /** Asks for more leases, on what it declares: a lease on anything else would be of no use. */
     Answer acquire(Duration wait, String[] intents) throws InterruptedException {
         for (int i = 0; i < intents.length; i++) {
-            if (!AgentManifest.isDeclared(intents[i], manifest, tools.resolver)) {
+            if (!declared.declares(intents[i], tools.resolver)) {
                 return new Answer(Answer.Verdict.REFUSED, List.of(), List.of(), List.of(), 0, intents[i] + " is more than " + manifest.agentId()
                         + " declares: declare it in " + manifest.file(), null);
             }
@@ -102,6 +111,11 @@ final class AgentLeases implements Enforcement {
 
     boolean release(Object handle) {
         Answer answer = handle instanceof Long ? granted.remove(handle) : null;
+        AgentSession now = session;
+        if (answer != null && now != null && !Collections.disjoint(answer.leases(), held.answer().leases())) {
+            // without those of its manifest it does not work on
+            now.end();
+        }
         return answer != null && held.release(answer);
     }
 
@@ -116,11 +130,6 @@ final class AgentLeases implements Enforcement {
             Thread.currentThread().interrupt();
             return false;
         }
-    }
-
-    /** Whether it has died: what it did is to be undone. */
-    boolean hasDied() {
-        return held.state() == KlockSession.State.ABORTED;
     }
 
     /** The program has had enough: what it did is undone, and it does not come back. */
@@ -161,7 +170,7 @@ final class AgentLeases implements Enforcement {
         try {
             Tools.Records records = tools.records(manifest, manifest.agentId());
             AgentSession next = new AgentSession(tools.sessions, tools.launch.options(), manifest, records, this);
-            tools.equip(next, manifest).preflight(manifest);
+            tools.equip(next, manifest, declared.scope).preflight(manifest);
             tools.sessions.add(next);
             session = next;
             if (isUntilKnown) {

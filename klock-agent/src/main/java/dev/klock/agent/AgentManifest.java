@@ -1,15 +1,10 @@
 package dev.klock.agent;
 
-import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.resolve.Resolver;
-import dev.klock.kernel.Predicate;
-import dev.klock.manifest.Cover;
-import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
-import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
 import java.util.List;
@@ -21,10 +16,19 @@ import java.util.List;
 final class AgentManifest {
     private final Launch launch;
     private final Subjects subjects;
+    private final Resolver resolver;
+    private final DeclaredAgent[] declared;
 
-    AgentManifest(Launch launch, Subjects subjects) {
+    /** Before the program begins. */
+    AgentManifest(Launch launch, Subjects subjects, Resolver resolver) {
         this.launch = launch;
         this.subjects = subjects;
+        this.resolver = resolver;
+        List<Manifest> agents = launch.manifest().agents();
+        declared = new DeclaredAgent[agents.size()];
+        for (int i = 0; i < declared.length; i++) {
+            declared[i] = DeclaredAgent.atStart(agents.get(i), resolver);
+        }
     }
 
     /**
@@ -32,23 +36,27 @@ final class AgentManifest {
      * @return null if the process's manifest does not declare it
      * @throws UsageException {@code file} cannot be read, is not a valid manifest, or goes beyond what is declared
      */
-    Manifest of(File file, String agent) throws UsageException {
-        Manifest process = launch.manifest();
-        if (process == null) {
-            return null;
-        }
+    DeclaredAgent of(File file, String agent) throws UsageException {
         if (isSame(file, launch.manifestFile())) {
             // as it was at the start, whatever is there by now
-            return named(process.agents(), agent);
+            return named(agent);
         }
         Manifest own = Launch.readManifest(file, asTheProgram(file), launch.options(), launch.environment());
-        Manifest asked = agent == null || agent.equals(own.agentId()) ? own : named(own.agents(), agent);
-        Manifest declared = asked == null ? null : named(process.agents(), asked.agentId());
-        if (declared != null) {
-            requireWithin(asked.scope(), declared.scope(), asked, declared, process);
-            requireDenied(asked, declared, process);
+        Manifest asked = agent == null || agent.equals(own.agentId()) ? own : null;
+        for (int i = 0; asked == null && i < own.agents().size(); i++) {
+            asked = own.agents().get(i).agentId().equals(agent) ? own.agents().get(i) : null;
         }
-        return declared == null ? null : asked;
+        DeclaredAgent mine = asked == null ? null : named(asked.agentId());
+        return mine == null ? null : mine.within(asked, resolver, launch.manifest().file());
+    }
+
+    private DeclaredAgent named(String agent) {
+        for (int i = 0; i < declared.length; i++) {
+            if (declared[i].manifest.agentId().equals(agent)) {
+                return declared[i];
+            }
+        }
+        return null;
     }
 
     /** What stands in {@code file}, for who may read it: a message on what is wrong with it tells of it. The calling thread has entered once. */
@@ -66,83 +74,6 @@ final class AgentManifest {
             return a.getCanonicalPath().equals(b.getCanonicalPath());
         } catch (IOException unreachable) {
             return false;
-        }
-    }
-
-    private static Manifest named(List<Manifest> agents, String agent) {
-        for (int i = 0; i < agents.size(); i++) {
-            if (agents.get(i).agentId().equals(agent)) {
-                return agents.get(i);
-            }
-        }
-        return null;
-    }
-
-    private static void requireWithin(List<Line> asked, List<Line> declared, Manifest of, Manifest by, Manifest process) throws UsageException {
-        for (int i = 0; i < asked.size(); i++) {
-            Line line = asked.get(i);
-            Line within = null;
-            for (int j = 0; j < declared.size() && within == null; j++) {
-                within = isWithin(line, declared.get(j)) ? declared.get(j) : null;
-            }
-            if (within == null) {
-                throw new UsageException(of.file() + ":" + line.line() + ":" + line.column() + ": " + line + " is more than " + process.file() + " declares for "
-                        + by.agentId() + ": declare it there, too");
-            }
-        }
-    }
-
-    /** Whether {@code manifest} covers {@code intent}, which is written as there; true too for what is no intent, which is refused for that. */
-    static boolean isDeclared(String intent, Manifest manifest, Resolver resolver) {
-        Predicate predicate;
-        Resource resource;
-        try {
-            int space = intent.indexOf(' ');
-            predicate = Predicate.valueOf(space < 0 ? intent : intent.substring(0, space));
-            resource = DeclaredScope.real(Resource.parse(intent.substring(space + 1).trim()), resolver);
-        } catch (IllegalArgumentException e) {
-            return true;
-        }
-        List<Line> scope = manifest.scope();
-        for (int i = 0; i < scope.size(); i++) {
-            Line line = scope.get(i);
-            if ((Cover.allows(line.predicate(), false) & predicate.bit()) != 0 && DeclaredScope.real(line.resource(), resolver).covers(resource)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean isWithin(Line line, Line declared) {
-        boolean within = declared.resource().covers(line.resource()) && (Cover.allows(declared.predicate(), false) & line.predicate().bit()) != 0;
-        if (!within || line.effects() == null || declared.effects() == null) {
-            return within;
-        }
-        List<Line> effects = line.effects();
-        for (int i = 0; i < effects.size(); i++) {
-            boolean any = false;
-            for (int j = 0; j < declared.effects().size(); j++) {
-                any |= isWithin(effects.get(i), declared.effects().get(j));
-            }
-            if (!any) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static void requireDenied(Manifest asked, Manifest declared, Manifest process) throws UsageException {
-        List<Line> denied = declared.deny();
-        for (int i = 0; i < denied.size(); i++) {
-            Line line = denied.get(i);
-            boolean any = false;
-            for (int j = 0; j < asked.deny().size(); j++) {
-                any |= asked.deny().get(j).predicate() == line.predicate() && asked.deny().get(j).resource().covers(line.resource());
-            }
-            if (!any) {
-                throw new UsageException(asked.file() + ": " + process.file() + ":" + line.line() + " denies " + line + " to " + declared.agentId()
-                        + ": deny it here, too");
-            }
         }
     }
 }

@@ -41,16 +41,6 @@ final class AgentSession extends Session {
         // else whoever ends it gives them back next
     }
 
-    @Override
-    void leaseLost(String why) {
-        if (mode.denies() && leases.hasDied()) {
-            // by another of its threads, which waits until all is undone
-            stop(DIED, EXIT_ABORTED);
-        } else {
-            super.leaseLost(why);
-        }
-    }
-
     /** Where the program itself is over, a thread that still works waits for the JVM's last moment. */
     @Override
     void keep() {
@@ -65,7 +55,7 @@ final class AgentSession extends Session {
     /** Why it is over, for people; null if it is not, or was closed. */
     String why() {
         return isStoppedFor(ABORTED) ? "it was aborted, and what it did is undone; open another one"
-                : isStoppedFor(LEASE_LOST) ? "it has lost a lease; ask again" : isStoppedFor(DIED) ? "it has died, and what it did is undone; ask again" : null;
+                : isStoppedFor(LEASE_LOST) ? "it has lost its leases, and what it did stays; open another one" : isStoppedFor(DIED) ? "it has died, and what it did is undone; ask again" : null;
     }
 
     /** Its leases go, too. */

@@ -23,6 +23,7 @@ final class AgentSessions implements Function<Object[], Object> {
     private final Tools tools;
     private final EmbeddedKernel kernel;
     private final Subjects subjects;
+    private final AgentManifest agents;
     private final AtomicLong numbers = new AtomicLong();
     /** Those that are not closed, by number. */
     private final ConcurrentHashMap<Long, AgentLeases> open = new ConcurrentHashMap<>();
@@ -32,6 +33,7 @@ final class AgentSessions implements Function<Object[], Object> {
         this.tools = tools;
         this.kernel = kernel;
         this.subjects = tools.sessions.subjects();
+        this.agents = new AgentManifest(tools.launch, subjects, tools.resolver);
     }
 
     @Override
@@ -137,11 +139,11 @@ final class AgentSessions implements Function<Object[], Object> {
     private Object open(String file, String agent, long waitMs) {
         AgentLeases session;
         try {
-            Manifest manifest = new AgentManifest(tools.launch, subjects).of(new File(file), agent);
-            if (manifest == null) {
+            DeclaredAgent declared = agents.of(new File(file), agent);
+            if (declared == null) {
                 return null;
             }
-            session = new AgentLeases(tools, kernel, manifest, numbers.incrementAndGet(), priorityMs(manifest));
+            session = new AgentLeases(tools, kernel, declared, numbers.incrementAndGet(), priorityMs(declared.manifest));
         } catch (UsageException e) {
             throw new IllegalArgumentException(e.getMessage());
         }

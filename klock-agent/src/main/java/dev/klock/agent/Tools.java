@@ -1,7 +1,6 @@
 package dev.klock.agent;
 
 import dev.klock.agent.backup.Backups;
-import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.LaunchOptions;
@@ -84,12 +83,12 @@ final class Tools {
      * Ends the construction of {@code session}: the observer needs the session and the session the observer.
      *
      * @param manifest null in learn
+     * @param scope what it allows, by the names that its lines lead to
      */
-    Images equip(Session session, Manifest manifest) {
+    Images equip(Session session, Manifest manifest, Scope scope) {
         LaunchOptions options = launch.options();
         Images images = new Images(session.backups, resolver, files, options.backupMaxFiles(), options.backupMaxBytes());
         session.keeps(images);
-        Scope scope = manifest == null ? Scope.builder().build() : DeclaredScope.of(manifest, resolver);
         Targets targets = new Targets(scope, baseline, own, session);
         ProcessSession process = session instanceof ProcessSession ? (ProcessSession) session : sessions.process();
         Observer observer = new Observer(sessions.subjects(), files, names, resolver, targets, manifest == null ? new ArrayList<Line>() : manifest.scope(),

@@ -9,7 +9,7 @@ public interface Enforcement {
     /** The manifest's leases are reserved: from here on they are acted under. What this throws is the reason for which they are not taken. */
     void begin() throws IOException;
 
-    /** The session has died, or was aborted: returns when what it did is undone, which its leases are kept for until then. */
+    /** The session has died, or was aborted: returns when what it did is undone. */
     void rollBack();
 
     /** A lease is gone. On a thread of the kernel's; must be quick. */

@@ -33,8 +33,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
 /**
- * A session with a kernel in this JVM. Where nothing enforces its manifest, its rollback is its program's own business: its leases go at once when
- * it dies. Else they go when what it did is undone.
+ * A session with a kernel in this JVM. Where nothing enforces its manifest, its rollback is its program's own business. Else whoever does has it undone
+ * before its leases go: a session that holds any does not die, since it asks for nothing that it does not hold.
  */
 public final class LocalSession implements KlockSession, SessionListener {
     /** What the thread works as. */
@@ -71,7 +71,7 @@ public final class LocalSession implements KlockSession, SessionListener {
         this.manifest = manifest;
         this.ttlMs = ttlMs;
         this.enforcement = enforcement;
-        this.held = kernel.open(new Command.Register(key, priorityMs, true, 0, false, enforcement != null, true), null, this);
+        this.held = kernel.open(new Command.Register(key, priorityMs, true, 0, false, false, true), null, this);
     }
 
     /** What the calling thread works as; null for none. */
@@ -154,11 +154,10 @@ public final class LocalSession implements KlockSession, SessionListener {
         return more;
     }
 
-    /** The session has died, or was aborted: what it did is undone, and then its leases are free. */
+    /** The session has died, or was aborted. */
     private void undone() {
         if (enforcement != null) {
             enforcement.rollBack();
-            held.rolledBack();
         }
     }
 

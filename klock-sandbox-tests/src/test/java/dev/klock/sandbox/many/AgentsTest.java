@@ -35,7 +35,7 @@ class AgentsTest {
     private Workspace workspace() {
         Workspace w = Workspace.in(directory);
         try {
-            for (String below : List.of("w/a", "w/b", "w/both")) {
+            for (String below : List.of("w/a", "w/b", "w/both", "w/links")) {
                 Files.createDirectories(w.root().resolve(below));
                 Files.writeString(w.root().resolve(below).resolve("f"), "first\n");
             }
@@ -65,6 +65,10 @@ class AgentsTest {
                       - MUTATES FILE:%1$s/w/b/**
                       - PROVIDES FILE:%1$s/w/b/**
                       - MUTATES FILE:%1$s/w/both/**
+                  - agent_id: linker
+                    scope: ["PROVIDES FILE:%1$s/w/links/**"]
+                  - agent_id: late
+                    scope: ["MUTATES FILE:%1$s/w/links/late/**"]
                   - agent_id: third
                     scope:
                       - MUTATES FILE:%1$s/w/b/**
@@ -217,6 +221,56 @@ class AgentsTest {
         assertThat(lines(done).get(3)).startsWith("builder refused: ").contains("more.yaml:3").contains("DELETES FILE:").contains("is more than klock.yaml declares for builder");
     }
 
+    /** What a line of the manifest leads to is told at the start: a link that the program has made since widens nothing. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void linkThatTheProgramMakes_widensNoAgentsScope(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        String own = "ver: \"1.0\"\nagent_id: builder\nscope: [\"MUTATES FILE:" + w.root() + "/w/a/link/**\"]\n";
+
+        Outcome done = program(w, jdk, "mode=block", "open linker 0", "as linker symlink w/links/late ../private", "close linker", "open late 0", "as late write w/private/p 2",
+                "as late write w/links/late/p 2", "close late", "open builder 0", "as builder symlink w/a/link ../private", "close builder", "open builder 0 w/in/own.yaml")
+                .file("w/in/own.yaml", own).run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).hasSize(8);
+        assertThat(lines(done).subList(0, 7)).containsExactly("linker GRANTED", "linker did symlink w/links/late ../private", "late GRANTED", "late caught " + ERROR,
+                "late caught " + ERROR, "builder GRANTED", "builder did symlink w/a/link ../private");
+        assertThat(lines(done).get(7)).startsWith("builder refused: ").contains("is more than klock.yaml declares for builder");
+        assertThat(w.root().resolve("w/private/p")).hasContent("first of w/private/p\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void agent_thatHasLostItsLeases_keepsWhatItDid_andComesBack(Jdk jdk) throws Exception {
+        Workspace w = workspace();
+        String alone = """
+                ver: "1.0"
+                agent_id: app
+                scope: []
+                agents:
+                  - agent_id: builder
+                    scope: ["MUTATES FILE:%1$s/w/both/**", "PROVIDES FILE:%1$s/w/both/**"]
+                """.formatted(w.root());
+        Child.Running running = Child.on(jdk).in(w.root()).main(Agents.class, "open builder 0", "as builder write w/both/f 1", "as builder write w/both/ready 1",
+                "plain sleep 2000", "as builder write w/both/f 2", "retry builder 0", "close builder", "open builder 0", "retry builder 10000", "as builder append w/both/f 3", "close builder")
+                .with(Klock.class, JsonFactory.class, Yaml.class).manifest(alone).klock("lease-ttl=2s").begin().until(w.root().resolve("w/both/ready"));
+        running.signal("STOP");
+        Thread.sleep(3_000);
+        running.signal("CONT");
+
+        Outcome done = running.await();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).hasSize(8);
+        assertThat(lines(done).get(3)).startsWith("builder may not: ").endsWith("; open another one");
+        assertThat(lines(done).get(4)).isEqualTo("builder REFUSED: the session is ABORTED; open another one");
+        // two seconds pass between the end of a lease and the next grant
+        assertThat(lines(done).get(5)).matches("builder (GRANTED|DIE: .*)");
+        assertThat(lines(done).subList(6, 8)).containsExactly("builder GRANTED", "builder did append w/both/f 3");
+        assertThat(w.root().resolve("w/both/f")).hasContent("1\n3\n");
+    }
+
     /** klock's own reading is nobody's, and its message would tell of what stands there. */
     @ParameterizedTest
     @MethodSource(JDKS)
@@ -273,6 +327,22 @@ class AgentsTest {
                 "third caught " + ERROR, "third did write w/b/f 5");
         assertThat(w.root().resolve("w/a/f")).hasContent("first\none\ntwo\n");
         assertThat(w.root().resolve("w/b/f")).hasContent("5\n");
+    }
+
+    /** Whatever else it holds: what it declares may be another's by then. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void agent_thatGivesItsManifestsLeasesBack_doesNotWorkOn(Jdk jdk) {
+        Workspace w = workspace();
+
+        Outcome done = program(w, jdk, "mode=block", "open builder 0", "more builder CONSUMES FILE:" + w.root() + "/w/a/f", "as builder write w/a/f 1", "release builder",
+                "as builder write w/a/f 2", "retry builder 5000", "as builder append w/a/f 3", "close builder").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).hasSize(6);
+        assertThat(lines(done).get(3)).startsWith("builder may not: ").endsWith("is not held any more");
+        assertThat(lines(done).subList(4, 6)).containsExactly("builder GRANTED", "builder did append w/a/f 3");
+        assertThat(w.root().resolve("w/a/f")).hasContent("1\n3\n");
     }
 
     @ParameterizedTest

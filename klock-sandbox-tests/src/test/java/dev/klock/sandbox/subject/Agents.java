@@ -23,6 +23,7 @@ import java.util.concurrent.Future;
  *  retry AGENT MS         prints the verdict
  *  more AGENT PREDICATE RESOURCE  asks for one more lease, without waiting; prints the verdict
  *  state AGENT            prints whether it may work, and what it is
+ *  release AGENT          gives back what its manifest was granted
  *  close AGENT            abort AGENT
  *  try STEP               print what it throws, whatever it is, and go on
  *  plain STEP             by the thread itself
@@ -64,6 +65,7 @@ public final class Agents {
             case "retry" -> say(agent, session.retry(Duration.ofMillis(Long.parseLong(rest.get(0)))));
             case "more" -> say(agent, session.acquire(Duration.ZERO, String.join(" ", rest)));
             case "state" -> System.out.println(agent + " " + session.isValid() + " " + session.state() + " " + session.isEnforced());
+            case "release" -> session.release(session.answer());
             case "close" -> session.close();
             case "abort" -> session.abort("enough");
             case "try" -> {

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
  *
  * <pre>
  *  print TEXT              write FILE TEXT        append FILE TEXT      read FILE          delete FILE
+ *  symlink NAME TO
  *  move FROM TO            mkdir DIR              list DIR              run PROGRAM ARGS…
  *  sleep MS                await FILE             exit N                hoard FILE: opens it until nothing more can be opened
  *  hold FILE               opens it for appending; put TEXT appends to it
@@ -62,6 +63,7 @@ public final class Script {
             case "read" -> System.out.print(Files.readString(Path.of(rest.get(0))));
             case "delete" -> Files.delete(Path.of(rest.get(0)));
             case "move" -> Files.move(Path.of(rest.get(0)), Path.of(rest.get(1)));
+            case "symlink" -> Files.createSymbolicLink(Path.of(rest.get(0)), Path.of(rest.get(1)));
             case "list" -> {
                 try (Stream<Path> entries = Files.list(Path.of(rest.get(0)))) {
                     System.out.println(entries.map(Path::getFileName).sorted().toList());
