@@ -125,7 +125,10 @@ public final class KlockTasks {
         TASKS.enter(task);
     }
 
-    /** {@code state}: 0 if the task may be run again. Whatever the stack: else the thread would go on as who it is not. */
+    /**
+     * {@code state}: 0 if the task may be run again. Must not fail where the stack ends, or the thread would go on as who it is not: it needs no
+     * more of it than {@link #enter} had, and what is reserved where the JVM has compiled the method meanwhile, or gone back from that.
+     */
     @ReservedStackAccess
     public static void leave(Object task, int state) {
         TASKS.leave();

@@ -7,11 +7,13 @@ import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Weaves the JDK's executors, futures, timers and threads, so that {@link Tasks} hears for whom each task is run. Only where one JVM serves several
@@ -30,6 +32,10 @@ public final class Propagation {
     private final Map<String, String> bridgeMethods;
     /** Rows that were inserted; guarded by this. */
     private final Set<TaskRow> woven = new HashSet<>();
+    /** What was made of each class, null once all has been looked at. */
+    private volatile Map<String, byte[]> outputs = new ConcurrentHashMap<>();
+    /** Null until {@link #tell}. */
+    private volatile Losses losses;
 
     private Propagation(List<TaskRow> rows, Map<String, String> bridgeMethods) {
         this.bridgeMethods = bridgeMethods;
@@ -109,13 +115,16 @@ public final class Propagation {
             gaps.add("the JVM refused the woven classes: " + e);
         } finally {
             instrumentation.removeTransformer(reader);
+            outputs = null;
         }
-        for (List<TaskRow> rows : byClass.values()) {
-            for (TaskRow row : rows) {
-                if (!woven.contains(row)) {
-                    gaps.add("no method matches " + row);
-                } else if (!reader.seen.contains(row)) {
-                    gaps.add("the call was lost in " + row);
+        synchronized (this) {
+            for (List<TaskRow> rows : byClass.values()) {
+                for (TaskRow row : rows) {
+                    if (!woven.contains(row)) {
+                        gaps.add("no method matches " + row);
+                    } else if (!reader.seen.contains(row)) {
+                        gaps.add("the call was lost in " + row);
+                    }
                 }
             }
         }
@@ -124,6 +133,11 @@ public final class Propagation {
     /** One line for every row that is not in force; empty when all are. */
     public List<String> gaps() {
         return gaps;
+    }
+
+    /** From here on {@code told} hears of a class that is made anew and cannot be given its calls again. */
+    public void tell(Losses told) {
+        losses = told;
     }
 
     /** How many classes have rows. */
@@ -170,23 +184,47 @@ public final class Propagation {
                 synchronized (Propagation.this) {
                     woven.addAll(done);
                 }
+                Map<String, byte[]> remembered = outputs;
+                if (remembered != null) {
+                    remembered.put(name, output);
+                }
+                if (done.size() < rows.size()) {
+                    lost(name, "not all of its rows match");
+                }
                 return output;
             } catch (Throwable e) {
-                // its rows are gaps; later, lostIn tells
+                lost(name, e.toString());
                 return null;
+            }
+        }
+
+        /** Not while all is woven for the first time: then its rows are gaps. */
+        private void lost(String name, String why) {
+            Losses told = losses;
+            if (told != null) {
+                told.lost(name.replace('/', '.').concat(": ").concat(why));
             }
         }
     }
 
-    /** Sees the final bytes and remembers which rows' calls stand in them. */
+    /** Sees the final bytes and remembers which rows' calls stand in them. Those that nobody has touched since need no second parse. */
     private final class Reader implements ClassFileTransformer {
+        /** Guarded by the propagation. */
         private final Set<TaskRow> seen = new HashSet<>();
 
         @Override
         public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
             List<TaskRow> rows = loader == null && name != null ? byClass.get(name) : null;
-            if (rows != null) {
-                TaskInserter.find(bytes, rows, seen);
+            if (rows == null) {
+                return null;
+            }
+            Map<String, byte[]> remembered = outputs;
+            synchronized (Propagation.this) {
+                if (remembered != null && Arrays.equals(remembered.get(name), bytes)) {
+                    seen.addAll(rows);
+                } else {
+                    TaskInserter.find(bytes, rows, seen);
+                }
             }
             return null;
         }

@@ -58,7 +58,7 @@ class PropagationTest {
     private List<String> run(String... options) throws Exception {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-javaagent:" + agent()));
         command.addAll(Arrays.asList(options));
-        command.addAll(List.of("-cp", classPath(), Program.class.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Program.class.getName()));
         Path out = directory.resolve("out");
         Path err = directory.resolve("err");
         Process child = new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile()).start();
@@ -69,14 +69,6 @@ class PropagationTest {
             child.destroyForcibly().waitFor();
         }
         return Files.readAllLines(out);
-    }
-
-    /** What the test runs with, and the classes that klock defines into java.base, as data. */
-    static String classPath() throws Exception {
-        Path classes = Path.of(TaskRow.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        Path target = classes.getParent();
-        return System.getProperty("java.class.path") + java.io.File.pathSeparator + target.resolve("classes") + java.io.File.pathSeparator
-                + target.resolve("bridge-classes");
     }
 
     private Path agent() throws IOException {

@@ -8,16 +8,21 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.locks.LockSupport;
 
-/** What a task costs, in ns: run by hand, {@code cost off} without the agent, {@code cost nobody} and {@code cost A} with it. */
+/** What a task costs, in ns: run by hand, {@code cost off} without the agent, {@code cost nobody} and {@code cost A} with it; a third word chooses. */
 final class Cost {
     private static final int TASKS = 400_000;
+    /** Makes nearly as many. */
+    private static final int FIBONACCI = 26;
     private static final Runnable NOTHING = () -> { };
+
+    private static String chosen;
 
     private Cost() {
     }
 
     static void main(String[] arguments) throws Exception {
         String subject = arguments[1];
+        chosen = arguments.length > 2 ? arguments[2] : "";
         if (subject.equals("off")) {
             measure();
         } else {
@@ -54,7 +59,7 @@ final class Cost {
             }
             pool.submit(NOTHING).get();
         });
-        time("fork and join (fibonacci)", () -> fork.invoke(new Fibonacci(27)));
+        time("fork and join (fibonacci)", () -> fork.invoke(new Fibonacci(FIBONACCI)));
         time("thenApply, completed later", () -> {
             for (int i = 0; i < TASKS; i++) {
                 CompletableFuture<String> start = new CompletableFuture<>();
@@ -98,6 +103,9 @@ final class Cost {
     }
 
     private static void time(String what, Round round) throws Exception {
+        if (!what.contains(chosen)) {
+            return;
+        }
         long best = Long.MAX_VALUE;
         for (int i = 0; i < 12; i++) {
             long begun = System.nanoTime();

@@ -1048,6 +1048,26 @@ public final class Program {
         same("B", get(ran));
     }
 
+    /** A preview API of 25; before, it has another shape. */
+    public void structuredScope_virtual_worksForWhoForks() throws Exception {
+        if (FEATURE < 25) {
+            return;
+        }
+        Class<?> type = Class.forName("java.util.concurrent.StructuredTaskScope");
+        for (String subject : new String[] {"A", "B"}) {
+            same(subject, as(subject, () -> {
+                Object scope = type.getMethod("open").invoke(null);
+                try {
+                    Object task = type.getMethod("fork", Callable.class).invoke(scope, (Callable<String>) Subjects::now);
+                    type.getMethod("join").invoke(scope);
+                    return Class.forName("java.util.concurrent.StructuredTaskScope$Subtask").getMethod("get").invoke(task);
+                } finally {
+                    type.getMethod("close").invoke(scope);
+                }
+            }));
+        }
+    }
+
     public void virtualThreads_asWorkersOfAPool_workForWhoSubmits() throws Exception {
         ThreadPoolExecutor pool = opened(new ThreadPoolExecutor(2, 2, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), virtualFactory()));
         for (String subject : new String[] {"A", "B", null}) {
