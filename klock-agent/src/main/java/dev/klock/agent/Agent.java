@@ -129,6 +129,7 @@ public final class Agent {
             Propagation.define();
             Propagation propagation = Handover.install(instrumentation, subjects);
             refuse(propagation.gaps(), mode);
+            propagation.tell(session);
             session.propagates(propagation);
             Bridge.connectSessions(new AgentSessions(tools, session.leases().kernel()));
         }
