@@ -77,11 +77,22 @@ final class AgentSession extends Session {
             }
             complete(Summary.UNKNOWN);
         }
+        if (isStopping()) {
+            // its leases go when this returns: until then what it did is to be undone
+            awaitWound();
+        }
     }
 
-    /** Ends it, and waits until all that it has changed is undone. Not for the guard. */
+    /** Ends it, and waits until all that it has changed is undone. */
     void rollBack(String reason) {
         stop(reason, EXIT_ABORTED);
+        awaitWound();
+    }
+
+    private void awaitWound() {
+        if (Thread.currentThread() == sessions.guard()) {
+            return;
+        }
         boolean interrupted = Thread.interrupted();
         while (!isWound()) {
             Guard.pause(1);

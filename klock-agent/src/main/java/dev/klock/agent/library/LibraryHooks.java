@@ -25,7 +25,7 @@ public final class LibraryHooks {
 
     /**
      * Weaves what the hooks of {@code manifest} match: what is loaded from now on when it is loaded, and what other agents have loaded before
-     * at once. Called on the premain thread, which has entered the subjects, once {@code Bridge} is connected.
+     * at once. Called on the premain thread, which has entered klock, once {@code Bridge} is connected.
      *
      * @throws UsageException a hook can never match anything
      */

@@ -25,7 +25,7 @@ final class SqliteHook extends Hook {
 
     private static final String TYPE = "org.sqlite.core.NativeDB";
     private static final String STRING = "java.lang.String";
-    private static final String PROGRESS = "org.sqlite.core.DB$ProgressSubjects";
+    private static final String PROGRESS = "org.sqlite.core.DB$ProgressObserver";
 
     /** The flags that a database was opened with: what it attaches is opened with the same. */
     private final Map<Object, Integer> flags = Collections.synchronizedMap(new WeakHashMap<>());

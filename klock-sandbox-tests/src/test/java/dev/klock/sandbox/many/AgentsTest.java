@@ -135,6 +135,19 @@ class AgentsTest {
         return done.out().replaceAll("(?s).*third may not: session third/(\\S+) may.*", "$1");
     }
 
+    /** The error leaves the block in which the session was opened, long before the guard is done. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void sessionThatIsClosedRightAfterItsViolation_keepsItsLeasesUntilAllIsUndone(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = program(w, jdk, "", "open builder 0", "as builder write w/both/f 1", "as builder write w/x 1", "close builder", "plain read w/both/f").manifest(
+                manifest(w).replace("  - CONSUMES FILE:" + w.root() + "/w/a/**\n", "  - CONSUMES FILE:" + w.root() + "/w/**\n")).run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).containsExactly("builder GRANTED", "builder did write w/both/f 1", "builder caught " + ERROR, "first");
+    }
+
     @ParameterizedTest
     @MethodSource(JDKS)
     void violationOfTheProcess_undoesWhatAllOfThemDid(Jdk jdk) throws IOException {
