@@ -78,6 +78,12 @@ final class AgentLeases implements Enforcement {
         return now.observer();
     }
 
+    /** Whether it may act: it holds what it needs, and was not ended. */
+    boolean isValid() {
+        AgentSession now = session;
+        return now != null && !now.isOver() && held.isValid();
+    }
+
     boolean isOf(Observer observer) {
         AgentSession now = session;
         return now != null && now.observer() == observer;

@@ -41,6 +41,11 @@ final class AgentSession extends Session {
         // else whoever ends it gives them back next
     }
 
+    @Override
+    int exit(int code) {
+        return Summary.UNKNOWN;
+    }
+
     /** Where the program itself is over, a thread that still works waits for the JVM's last moment. */
     @Override
     void keep() {

@@ -91,7 +91,7 @@ final class AgentSessions implements Function<Object[], Object> {
     private Object session(AgentLeases session, String what, Object[] request) {
         switch (what) {
             case "valid":
-                return session.held().isValid();
+                return session.isValid();
             case "answer":
                 return session.told(session.held().answer());
             case "retry":

@@ -144,6 +144,11 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     /** Keeps a thread that works for the session after it is over, if nobody needs that thread any more. */
     abstract void keep();
 
+    /** What its log says that the JVM ends with. */
+    int exit(int code) {
+        return code;
+    }
+
     /** A denial has been thrown, or is about to be, by the calling thread. */
     void thrown() {
     }
@@ -464,6 +469,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
         giveBack(false);
         close("completed", status, null);
+        wound = true;
         return true;
     }
 
@@ -536,7 +542,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
 
     /** It is over, and nothing is left to be done for it. */
     boolean isWound() {
-        return wound || state.get() == OVER;
+        return wound;
     }
 
     /** Called by the guard again and again while the session is open. */
@@ -674,7 +680,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             }
         }
         giveBack(true);
-        close(stopReason, code, report);
+        close(stopReason, exit(code), report);
         wound = true;
         return code;
     }
