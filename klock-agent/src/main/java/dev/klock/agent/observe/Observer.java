@@ -17,8 +17,7 @@ import java.util.List;
 /**
  * Judges each hooked JDK call before its effect.
  *
- * <p>How it works. Each call sets its thread's depth flag first and clears it in a {@code finally}; a hook that finds the flag set, or
- * that runs in klock's own code ({@link #enter}), returns at once, so klock never judges itself and never recurses (C09, G01). The name
+ * <p>How it works. {@link Subjects} has exempted the calling thread. The name
  * is looked up in the {@link DecisionCache} and only on a miss walked by the {@link Resolver}. If the {@link Target} allows the
  * predicate, it is counted and the JDK goes on: no allocation, no lock, no system call. Everything else is the slow path.
  *
@@ -126,7 +125,6 @@ public final class Observer {
      * @return the resource, for {@link #made}; null if klock could not judge and the mode lets it go on
      */
     Target called(Work work, String hook, Predicate predicate, String scheme, String path, String whole) {
-        work.depth = 1;
         try {
             if (verdicts.hasEnded() && verdicts.ended()) {
                 throw Judge.over();
@@ -137,8 +135,6 @@ public final class Observer {
         } catch (RuntimeException e) {
             calledInVain(hook, e);
             return null;
-        } finally {
-            work.depth = 0;
         }
     }
 
@@ -167,7 +163,6 @@ public final class Observer {
      * @return the file's real name; null if klock did not look
      */
     String openedUnseen(Work work, String name, boolean writes, String[] beside) {
-        work.depth = 1;
         Frame f = null;
         int op = writes ? OPEN_RANDOM : OPEN_READ;
         try {
@@ -243,7 +238,6 @@ public final class Observer {
     }
 
     void name(Work work, int op, String name, int arg) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -274,7 +268,6 @@ public final class Observer {
     }
 
     void path(Work work, int op, byte[] name, int arg) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -309,7 +302,6 @@ public final class Observer {
     }
 
     void at(Work work, int op, int dirFd, byte[] name, int arg) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -346,7 +338,6 @@ public final class Observer {
     }
 
     void names(Work work, int op, String from, String to) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -365,7 +356,6 @@ public final class Observer {
     }
 
     void paths(Work work, int op, byte[] from, byte[] to) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -387,7 +377,6 @@ public final class Observer {
     }
 
     void ats(Work work, int op, int fromFd, byte[] from, int toFd, byte[] to) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -405,7 +394,6 @@ public final class Observer {
     }
 
     void fd(Work work, int op, int fd, int arg) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -434,7 +422,6 @@ public final class Observer {
     }
 
     void begin(Work work, int op, byte[] from, byte[] to, int arg) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -453,7 +440,6 @@ public final class Observer {
     }
 
     void start(Work work, int op, byte[] program, byte[] arguments, int argumentCount, byte[] environment, int environmentCount, byte[] dir, int[] fds) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -478,7 +464,6 @@ public final class Observer {
     }
 
     void signal(Work work, int op, long pid, long startTime, boolean force) {
-        work.depth = 1;
         try {
             if (Descent.isOurs(pid) || !Descent.exists(pid)) {
                 return;
@@ -490,30 +475,22 @@ public final class Observer {
             }
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
     void endPoint(Work work, int op, byte[] address, String host, int port, int fd) {
-        work.depth = 1;
         try {
             network.endPoint(work, op, address, host, port, fd);
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
     void lookUp(Work work, int op, String host, byte[] address) {
-        work.depth = 1;
         try {
             network.lookUp(work, op, host, address);
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
@@ -533,86 +510,60 @@ public final class Observer {
         if (method == null || protocol == null) {
             return;
         }
-        work.depth = 1;
         try {
             network.request(work, op, method, protocol, host, port, path);
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
     void variable(Work work, int op, String name, String value) {
-        work.depth = 1;
         try {
             if (value == null || value.equals(System.getenv(name))) {
                 variables.read(work, op, name);
             }
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
-    boolean keeps(Work work, String name, String value) {
-        if (!verdicts.denies()) {
-            return false;
-        }
-        work.depth = 1;
-        try {
-            return variables.keeps(name, value);
-        } finally {
-            work.depth = 0;
-        }
+    boolean keeps(String name, String value) {
+        return verdicts.denies() && variables.keeps(name, value);
     }
 
-    boolean event(Work work, int op, String name) {
+    boolean event(int op, String name) {
         if (!verdicts.denies()) {
             return true;
         }
-        work.depth = 1;
         try {
             return name.equals("jdk.InitialEnvironmentVariable") ? variables.isAllDeclared() : !name.equals("jdk.SystemProcess");
         } catch (RuntimeException e) {
             failed(op, e);
             return false;
-        } finally {
-            work.depth = 0;
         }
     }
 
     void library(Work work, int op, String name) {
-        work.depth = 1;
         try {
             nativeCode.library(work, op, name == null ? null : names.encode(name));
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
     void reached(Work work, int op, String owner, String member) {
-        work.depth = 1;
         try {
             nativeCode.reached(work, op, owner, member);
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
     void agent(Work work, int op) {
-        work.depth = 1;
         try {
             nativeCode.agent(work, op);
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
@@ -629,29 +580,22 @@ public final class Observer {
     }
 
     void service(Work work, int op, String name) {
-        work.depth = 1;
         try {
             nativeCode.service(work, op, name);
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
     void attach(Work work, int op, String pid) {
-        work.depth = 1;
         try {
             nativeCode.attach(work, op, pid);
         } catch (RuntimeException e) {
             failed(op, e);
-        } finally {
-            work.depth = 0;
         }
     }
 
     void command(Work work, int op, String command) {
-        work.depth = 1;
         Frame f = null;
         boolean through = false;
         try {
@@ -737,7 +681,6 @@ public final class Observer {
 
     /** {@code f} is one of its frames. */
     void end(Work work, Frame f, int result) {
-        work.depth = 1;
         try {
             if (result != -1) {
                 judge.done(f, result);
@@ -747,7 +690,7 @@ public final class Observer {
         } catch (RuntimeException e) {
             failed(f.op, e);
         } finally {
-            over(work, f);
+            judge.close(work, f);
         }
     }
 
@@ -1041,12 +984,8 @@ public final class Observer {
 
     /** The hook returns or throws; {@code denied} is the frame of a call that will not happen, null if there is none. */
     private void over(Work work, Frame denied) {
-        try {
-            if (denied != null) {
-                judge.close(work, denied);
-            }
-        } finally {
-            work.depth = 0;
+        if (denied != null) {
+            judge.close(work, denied);
         }
     }
 

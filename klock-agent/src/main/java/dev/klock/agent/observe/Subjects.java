@@ -11,7 +11,11 @@ import java.util.List;
  * session has an {@link Observer} that judges for it. What goes by an open descriptor concerns the session that has opened it, too, whoever
  * the thread works for; what has begun for one session ends for it.
  *
- * <p>Where there is only one session, this costs a look at one field. Thread-safe; no lock is taken.
+ * <p>How it works. Each call sets its thread's depth flag first and clears it in a {@code finally}; a hook that finds the flag set, or that runs in
+ * klock's own code ({@link #enter()}), returns at once, so klock never judges itself and never recurses (C09, G01). The flag is set and cleared in
+ * one frame, by a store each: whatever the call runs into, a stack that is used up above all, the next one on the thread is judged.
+ *
+ * <p>Where there is only one session, whose call it is costs a look at one field. Thread-safe; no lock is taken.
  */
 public final class Subjects implements Hooks {
     private static final Observer[] NONE = {};
@@ -102,7 +106,15 @@ public final class Subjects implements Hooks {
     /** As {@link Observer#called}; null also on klock's own threads. */
     public Target called(String hook, Predicate predicate, String scheme, String path, String whole) {
         Work work = works.get();
-        return work.depth != 0 ? null : of(work).called(work, hook, predicate, scheme, path, whole);
+        if (work.depth != 0) {
+            return null;
+        }
+        work.depth = 1;
+        try {
+            return of(work).called(work, hook, predicate, scheme, path, whole);
+        } finally {
+            work.depth = 0;
+        }
     }
 
     /** As {@link Observer#calledAgain}. */
@@ -118,7 +130,15 @@ public final class Subjects implements Hooks {
     /** As {@link Observer#openedUnseen}; null also on klock's own threads. */
     public String openedUnseen(String name, boolean writes, String[] beside) {
         Work work = works.get();
-        return work.depth != 0 ? null : of(work).openedUnseen(work, name, writes, beside);
+        if (work.depth != 0) {
+            return null;
+        }
+        work.depth = 1;
+        try {
+            return of(work).openedUnseen(work, name, writes, beside);
+        } finally {
+            work.depth = 0;
+        }
     }
 
     /** As {@link Observer#made}. */
@@ -132,7 +152,12 @@ public final class Subjects implements Hooks {
     public void name(int op, String name, int arg) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).name(work, op, name, arg);
+            work.depth = 1;
+            try {
+                of(work).name(work, op, name, arg);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -140,7 +165,12 @@ public final class Subjects implements Hooks {
     public void path(int op, byte[] name, int arg) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).path(work, op, name, arg);
+            work.depth = 1;
+            try {
+                of(work).path(work, op, name, arg);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -148,7 +178,12 @@ public final class Subjects implements Hooks {
     public void at(int op, int dirFd, byte[] name, int arg) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).at(work, op, dirFd, name, arg);
+            work.depth = 1;
+            try {
+                of(work).at(work, op, dirFd, name, arg);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -156,7 +191,12 @@ public final class Subjects implements Hooks {
     public void names(int op, String from, String to) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).names(work, op, from, to);
+            work.depth = 1;
+            try {
+                of(work).names(work, op, from, to);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -164,7 +204,12 @@ public final class Subjects implements Hooks {
     public void paths(int op, byte[] from, byte[] to) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).paths(work, op, from, to);
+            work.depth = 1;
+            try {
+                of(work).paths(work, op, from, to);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -172,7 +217,12 @@ public final class Subjects implements Hooks {
     public void ats(int op, int fromFd, byte[] from, int toFd, byte[] to) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).ats(work, op, fromFd, from, toFd, to);
+            work.depth = 1;
+            try {
+                of(work).ats(work, op, fromFd, from, toFd, to);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -180,7 +230,12 @@ public final class Subjects implements Hooks {
     public void fd(int op, int fd, int arg) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).fd(work, op, fd, arg);
+            work.depth = 1;
+            try {
+                of(work).fd(work, op, fd, arg);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -188,7 +243,12 @@ public final class Subjects implements Hooks {
     public void begin(int op, byte[] from, byte[] to, int arg) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).begin(work, op, from, to, arg);
+            work.depth = 1;
+            try {
+                of(work).begin(work, op, from, to, arg);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -196,7 +256,12 @@ public final class Subjects implements Hooks {
     public void start(int op, byte[] program, byte[] arguments, int argumentCount, byte[] environment, int environmentCount, byte[] dir, int[] fds) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).start(work, op, program, arguments, argumentCount, environment, environmentCount, dir, fds);
+            work.depth = 1;
+            try {
+                of(work).start(work, op, program, arguments, argumentCount, environment, environmentCount, dir, fds);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -204,7 +269,12 @@ public final class Subjects implements Hooks {
     public void signal(int op, long pid, long startTime, boolean force) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).signal(work, op, pid, startTime, force);
+            work.depth = 1;
+            try {
+                of(work).signal(work, op, pid, startTime, force);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -212,7 +282,12 @@ public final class Subjects implements Hooks {
     public void endPoint(int op, byte[] address, String host, int port, int fd) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).endPoint(work, op, address, host, port, fd);
+            work.depth = 1;
+            try {
+                of(work).endPoint(work, op, address, host, port, fd);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -220,7 +295,12 @@ public final class Subjects implements Hooks {
     public void lookUp(int op, String host, byte[] address) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).lookUp(work, op, host, address);
+            work.depth = 1;
+            try {
+                of(work).lookUp(work, op, host, address);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -228,7 +308,12 @@ public final class Subjects implements Hooks {
     public void request(int op, String method, String protocol, String host, int port, String path) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).request(work, op, method, protocol, host, port, path);
+            work.depth = 1;
+            try {
+                of(work).request(work, op, method, protocol, host, port, path);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -236,7 +321,12 @@ public final class Subjects implements Hooks {
     public void variable(int op, String name, String value) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).variable(work, op, name, value);
+            work.depth = 1;
+            try {
+                of(work).variable(work, op, name, value);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -244,7 +334,12 @@ public final class Subjects implements Hooks {
     public void library(int op, String name) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).library(work, op, name);
+            work.depth = 1;
+            try {
+                of(work).library(work, op, name);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -252,7 +347,12 @@ public final class Subjects implements Hooks {
     public void reached(int op, String owner, String member) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).reached(work, op, owner, member);
+            work.depth = 1;
+            try {
+                of(work).reached(work, op, owner, member);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -260,7 +360,12 @@ public final class Subjects implements Hooks {
     public void agent(int op) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).agent(work, op);
+            work.depth = 1;
+            try {
+                of(work).agent(work, op);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -268,7 +373,12 @@ public final class Subjects implements Hooks {
     public void service(int op, String name) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).service(work, op, name);
+            work.depth = 1;
+            try {
+                of(work).service(work, op, name);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -276,7 +386,12 @@ public final class Subjects implements Hooks {
     public void attach(int op, String pid) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).attach(work, op, pid);
+            work.depth = 1;
+            try {
+                of(work).attach(work, op, pid);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -284,7 +399,12 @@ public final class Subjects implements Hooks {
     public void command(int op, String command) {
         Work work = works.get();
         if (work.depth == 0) {
-            of(work).command(work, op, command);
+            work.depth = 1;
+            try {
+                of(work).command(work, op, command);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -316,13 +436,29 @@ public final class Subjects implements Hooks {
     @Override
     public boolean keeps(String name, String value) {
         Work work = works.get();
-        return work.depth == 0 && of(work).keeps(work, name, value);
+        if (work.depth != 0) {
+            return false;
+        }
+        work.depth = 1;
+        try {
+            return of(work).keeps(name, value);
+        } finally {
+            work.depth = 0;
+        }
     }
 
     @Override
     public boolean event(int op, String name) {
         Work work = works.get();
-        return work.depth != 0 || of(work).event(work, op, name);
+        if (work.depth != 0) {
+            return true;
+        }
+        work.depth = 1;
+        try {
+            return of(work).event(op, name);
+        } finally {
+            work.depth = 0;
+        }
     }
 
     /** Whoever changes the class, and on whatever thread: also while klock's own code runs. */
@@ -336,8 +472,13 @@ public final class Subjects implements Hooks {
         Work work = works.get();
         Frame f = work.depth == 0 ? work.top(op) : null;
         if (f != null) {
-            f.observer.started(started);
-            f.observer.end(work, f, 0);
+            work.depth = 1;
+            try {
+                f.observer.started(started);
+                f.observer.end(work, f, 0);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
@@ -349,7 +490,12 @@ public final class Subjects implements Hooks {
         }
         Frame f = work.top(op);
         if (f != null) {
-            f.observer.end(work, f, result);
+            work.depth = 1;
+            try {
+                f.observer.end(work, f, result);
+            } finally {
+                work.depth = 0;
+            }
         }
     }
 
