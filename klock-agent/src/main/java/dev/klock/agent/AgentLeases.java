@@ -19,8 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * An agent's session as its program has it: it asks for leases, loses them, and asks again as the one it was. Each time that they are granted an
- * {@link AgentSession} begins, which holds the agent to its manifest; it is over, and all it did undone if need be, before they go.
+ * An agent's session as its program has it: it asks for leases, as often as it dies of that, gives them back, and asks again. Each time that they
+ * are granted an {@link AgentSession} begins, which holds the agent to its manifest; it is over, and all it did undone if need be, before they go.
  */
 final class AgentLeases implements Enforcement {
     /** A dash and the digits of a long. */
@@ -69,9 +69,9 @@ final class AgentLeases implements Enforcement {
     /** Whom its threads work for. @throws IllegalStateException it may not work */
     Observer observer() {
         AgentSession now = session;
-        if (now == null || now.isOver() || !held.isValid() || !held.answer().isGranted()) {
+        Answer answer = held.answer();
+        if (now == null || now.isOver() || !held.isValid() || !answer.isGranted()) {
             String over = now == null ? null : now.why();
-            Answer answer = over == null ? held.answer() : null;
             throw new IllegalStateException("session " + held.agentId() + "/" + held.sessionId() + " may not work: "
                     + (over != null ? over : answer.isGranted() ? "its leases were not renewed in time" : answer.reason()));
         }
@@ -156,7 +156,7 @@ final class AgentLeases implements Enforcement {
         }
     }
 
-    /** Its session was wound up without its fault: what it still holds goes, and it can ask again. */
+    /** Its session was wound up since it has lost its leases: what it holds still goes, too. */
     void letGo() {
         try {
             held.releaseAll();
@@ -190,7 +190,7 @@ final class AgentLeases implements Enforcement {
     @Override
     public void rollBack() {
         AgentSession now = session;
-        if (now != null && Thread.currentThread() != tools.sessions.guard()) {
+        if (now != null) {
             now.rollBack(AgentSession.DIED);
         }
     }

@@ -42,10 +42,7 @@ final class AgentManifest {
             return named(agent);
         }
         Manifest own = Launch.readManifest(file, asTheProgram(file), launch.options(), launch.environment());
-        Manifest asked = agent == null || agent.equals(own.agentId()) ? own : null;
-        for (int i = 0; asked == null && i < own.agents().size(); i++) {
-            asked = own.agents().get(i).agentId().equals(agent) ? own.agents().get(i) : null;
-        }
+        Manifest asked = own.agent(agent);
         DeclaredAgent mine = asked == null ? null : named(asked.agentId());
         return mine == null ? null : mine.within(asked, resolver, launch.manifest().file());
     }

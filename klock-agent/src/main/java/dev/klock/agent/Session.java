@@ -200,26 +200,16 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
 
     /** What it acted under is gone: ends it, unless its mode goes on without. */
     void leaseLost(String why) {
-        if (!ended) {
-            if (mode.denies()) {
-                loseLease(why);
-            } else {
-                lostLease(why);
+        if (ended) {
+            return;
+        }
+        if (!mode.denies()) {
+            if (leaseSaid.compareAndSet(false, true)) {
+                Stderr.warn(why + "; the program goes on without its leases");
             }
-        }
-    }
-
-    /** Ends the session, which may not act under its leases any more: what it has changed stays (C45). */
-    private void loseLease(String why) {
-        if (stop(LEASE_LOST, EXIT_LEASE_LOST)) {
+        } else if (stop(LEASE_LOST, EXIT_LEASE_LOST)) {
+            // what it has changed stays (C45)
             Stderr.error(why + "; changes made so far are kept, and the session" + called() + " ends");
-        }
-    }
-
-    /** Says that the session goes on without its leases; once. */
-    private void lostLease(String why) {
-        if (leaseSaid.compareAndSet(false, true)) {
-            Stderr.warn(why + "; the program goes on without its leases");
         }
     }
 

@@ -46,10 +46,6 @@ final class Sessions {
         return process;
     }
 
-    Session[] others() {
-        return others;
-    }
-
     synchronized void add(Session session) {
         fences.add(session.fence());
         subjects.add(session.observer());

@@ -66,17 +66,11 @@ final class Check extends Verb {
     }
 
     private Manifest agent(Manifest manifest) throws UsageException {
-        if (agent == null || agent.equals(manifest.agentId())) {
-            return manifest;
+        Manifest one = manifest.agent(agent);
+        if (one == null) {
+            throw new UsageException(manifest.file() + " has no agent " + Escapes.line(agent) + "; it has " + manifest.agentIds());
         }
-        StringBuilder known = new StringBuilder(manifest.agentId());
-        for (Manifest one : manifest.agents()) {
-            if (one.agentId().equals(agent)) {
-                return one;
-            }
-            known.append(", ").append(one.agentId());
-        }
-        throw new UsageException(manifest.file() + " has no agent " + Escapes.line(agent) + "; it has " + known);
+        return one;
     }
 
     private Predicate predicate() throws UsageException {

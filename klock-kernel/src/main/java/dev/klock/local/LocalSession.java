@@ -89,7 +89,7 @@ public final class LocalSession implements KlockSession, SessionListener {
         return needsNoLease ? held.isValidWithoutLeases() : held.renew();
     }
 
-    /** All that it holds goes; it can ask again. */
+    /** All that it holds goes. */
     public void releaseAll() {
         held.releaseAll();
     }

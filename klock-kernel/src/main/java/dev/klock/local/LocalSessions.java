@@ -100,17 +100,11 @@ public final class LocalSessions implements Klock.Provider {
     }
 
     private static Manifest agent(Manifest manifest, String agent) throws KlockException {
-        if (agent == null || agent.equals(manifest.agentId())) {
-            return manifest;
+        Manifest one = manifest.agent(agent);
+        if (one == null) {
+            throw new KlockException(manifest.file() + ": has no agent " + Shown.value(agent) + "; it has " + manifest.agentIds());
         }
-        StringBuilder known = new StringBuilder(manifest.agentId());
-        for (Manifest one : manifest.agents()) {
-            if (one.agentId().equals(agent)) {
-                return one;
-            }
-            known.append(", ").append(one.agentId());
-        }
-        throw new KlockException(manifest.file() + ": has no agent " + Shown.value(agent) + "; it has " + known);
+        return one;
     }
 
     private KlockSession openHere(Manifest manifest, Duration wait) throws InterruptedException {

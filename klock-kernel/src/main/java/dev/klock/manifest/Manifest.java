@@ -124,6 +124,28 @@ public final class Manifest {
         return agents;
     }
 
+    /** What is declared for the agent {@code id}: this, if that is its own or null; null if it is nobody's here. */
+    public Manifest agent(String id) {
+        if (id == null || id.equals(agentId)) {
+            return this;
+        }
+        for (int i = 0; i < agents.size(); i++) {
+            if (agents.get(i).agentId().equals(id)) {
+                return agents.get(i);
+            }
+        }
+        return null;
+    }
+
+    /** Whom {@link #agent} knows, for messages. */
+    public String agentIds() {
+        StringBuilder ids = new StringBuilder(agentId);
+        for (int i = 0; i < agents.size(); i++) {
+            ids.append(", ").append(agents.get(i).agentId());
+        }
+        return ids.toString();
+    }
+
     /** Whether one cannot be leased to another session while the other is. */
     static boolean meet(Line a, Line b) {
         return (ConflictMatrix.conflictMask(a.predicate()) & b.predicate().bit()) != 0 && a.resource().overlaps(b.resource())
