@@ -30,6 +30,7 @@ final class Identities {
     private final ConcurrentHashMap<Long, Entry[]> byInode;
     /** By inode number: the state in which the session last left a file, under whatever name. */
     private final ConcurrentHashMap<Long, Last> known;
+    final Moves moves;
 
     /**
      * How a file was last left. A write gives a file its new times before its new size: who looks in between sees the time of what comes
@@ -52,6 +53,7 @@ final class Identities {
         entries = new ConcurrentHashMap<>();
         byInode = new ConcurrentHashMap<>();
         known = new ConcurrentHashMap<>();
+        moves = new Moves();
     }
 
     private Identities(Identities same, Anchored files) {
@@ -60,6 +62,7 @@ final class Identities {
         entries = same.entries;
         byInode = same.byInode;
         known = same.known;
+        moves = same.moves;
     }
 
     /** The same for a rollback, which looks at files by {@code way}; what becomes known in one is known in the other. */
@@ -110,6 +113,22 @@ final class Identities {
             more[known.length] = e;
             byInode.put(state.ino, more);
         }
+    }
+
+    /** Whether an entry had, or was left with, this inode number. */
+    boolean isKnown(long ino) {
+        return byInode.containsKey(ino);
+    }
+
+    /** Whether e had, or was left with, the inode number of {@code state}. */
+    boolean isKnown(Entry e, FileState state) {
+        Entry[] known = byInode.get(state.ino);
+        for (int i = 0; known != null && i < known.length; i++) {
+            if (known[i] == e) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The session has just left a file so, under whatever name; unless another thread has seen it later, and was faster to say so. */
@@ -336,6 +355,86 @@ final class Identities {
         return met;
     }
 
+    /** The session has renamed the directory {@code from}, with all that was below it. */
+    void carried(Name from, Name to) {
+        moves.add(from, to);
+        for (Entry e : entries.values()) {
+            if (e.role == Entry.TOUCHED) {
+                FileState here = e.left;
+                here = here == null ? e.lastKnown() : here;
+                Name at = e.place != null ? Moves.along(e.place, from, to) : here.kind != FileState.ABSENT ? Moves.along(e.name, from, to) : null;
+                if (at != null) {
+                    e.place = at.equals(e.name) ? null : at;
+                }
+            }
+        }
+    }
+
+    /** Whether the directory that e had, or was left with, is at {@code name} now. */
+    boolean isNow(Name name, Entry e) throws IOException {
+        FileState now = FileState.look(files, name);
+        FileState last = e.left == null ? e.lastKnown() : e.left;
+        return now.kind == FileState.DIRECTORY && (now.sameInode(e.image) || now.sameInode(last));
+    }
+
+    /** Whether children were at work at {@code name} once: what they moved is known by its inode number only. */
+    private boolean childrenWorked(Name name) {
+        for (Name up = name; up != null; up = up.parent()) {
+            Entry e = entries.get(up);
+            if (e != null && e.childWorked) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether the session has brought to {@code name} what was at {@code from}, or, where its moves are not all that has moved things, may have.
+     *
+     * @param there whether it is at {@code from}, too
+     */
+    private boolean isBrought(Name from, Name name, boolean there) {
+        return moves.led(from, name) || !there && (!moves.isNoted() || childrenWorked(name));
+    }
+
+    /**
+     * Whether something else than the session's moves is to be looked for at the place that these have brought to what was at e's name: nobody of
+     * the session has done anything to that itself.
+     */
+    boolean isFollowed(Entry e) {
+        Name place = e.place;
+        if (place == null || childrenWorked(place)) {
+            return false;
+        }
+        Entry there = entries.get(place);
+        return there == null || there.role != Entry.TOUCHED;
+    }
+
+    /**
+     * Whether {@code now}, found at {@code name}, is what was at e's name before a directory was moved, as it was then: a rename of a directory changes
+     * no time of what is below. Of a directory, whether it is the one.
+     */
+    boolean isAsBrought(Entry e, Name name, FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        boolean is = false;
+        boolean same = !moves.isNoted() || childrenWorked(name) || now.kind == FileState.DIRECTORY || now.kind != FileState.FILE || now.nlink > 1 || openElsewhere(now);
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            is |= c == e;
+            same |= c.role == Entry.TOUCHED && (c.users > 0 || isAt(c.image, now) || isAt(c.left, now) || isAt(c.prior, now));
+            for (FileState met : c.met) {
+                same |= isAt(met, now);
+            }
+        }
+        Last last = known.get(now.ino);
+        return is && (same || last != null && (isAt(last.state, now) || isAt(last.other, now)));
+    }
+
+    /** Of a file of several names the inode's own time changes with any of them. */
+    private static boolean isAt(FileState noted, FileState now) {
+        return noted != null && noted.sameInode(now) && (noted.ctime == now.ctime || noted.nlink > 1);
+    }
+
     /** The entry that {@code now}, found at {@code name}, was moved from, or null. */
     Entry knownElsewhere(Name name, FileState now) {
         Entry[] candidates = byInode.get(now.ino);
@@ -349,9 +448,10 @@ final class Identities {
                 continue;
             }
             boolean there = holds(from.name, now);
+            boolean here = from.name.equals(name);
             // what the session has open is that file: its number cannot have been given to another
-            known |= now.couldBeMoved(from.image) || there && from.left == null || from.isOpenOn(now);
-            if (!there && !from.name.equals(name)) {
+            known |= now.couldBeMoved(from.image) || there && !here && from.left == null || from.isOpenOn(now);
+            if (!here && (origin == null || from.image.sameInode(now)) && isBrought(from.name, name, there)) {
                 origin = from;
             }
         }

@@ -71,6 +71,15 @@ final class Name implements Comparable<Name> {
         return new Name(joined);
     }
 
+    /** This name, which is below {@code from}, when that has become {@code to}. */
+    Name moved(Name from, Name to) {
+        int head = from.bytes.length == 1 ? 0 : from.bytes.length;
+        int length = to.bytes.length == 1 ? 0 : to.bytes.length;
+        byte[] joined = Arrays.copyOf(to.bytes, length + bytes.length - head);
+        System.arraycopy(bytes, head, joined, length, bytes.length - head);
+        return new Name(joined);
+    }
+
     /** Whether this name is strictly below {@code directory}. */
     boolean below(Name directory) {
         byte[] d = directory.bytes;

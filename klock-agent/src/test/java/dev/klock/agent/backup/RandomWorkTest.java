@@ -103,6 +103,13 @@ class RandomWorkTest {
         rollback_endedAtAnyStep_isFinishedByTheNext(1306138885L, 19, 1);
     }
 
+    /** A file of several names: one went on with its directory, and another came with one to where the first had been. */
+    @Example
+    @Tag("K6-5")
+    void rollback_ofANameWhoseOldPlaceHasAnotherNameOfTheFile_givesTheStartTree() throws IOException {
+        rollback_endedAtAnyStep_isFinishedByTheNext(-9180742L, 31, 1);
+    }
+
     /** The inode number of a symbolic link whose names are gone is given to a new one at one of them. */
     @Example
     @Tag("K6-5")
