@@ -102,6 +102,11 @@ final class Images implements PreImages {
     }
 
     @Override
+    public void renamed(byte[] from, byte[] to) {
+        backups.renamed(from, to);
+    }
+
+    @Override
     public void moved(byte[] from, byte[] to) {
         backups.moved(from, to);
     }

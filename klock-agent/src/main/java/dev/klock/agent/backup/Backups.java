@@ -645,9 +645,8 @@ public final class Backups implements Closeable {
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
         boolean atWork = openTree(root);
-        Tree tree = to == null || atWork ? null : new Tree(new Name(to));
-        if (tree != null) {
-            findLost(root, names);
+        if (to != null && !atWork) {
+            findLost(root, names, seen);
         }
         Seen each = new Seen(count >= WORTH_FILES || bytes >= WORTH_BYTES);
         boolean opened = false;
@@ -700,7 +699,8 @@ public final class Backups implements Closeable {
                     }
                 }
             }
-            if (tree != null) {
+            if (to != null && !atWork) {
+                Tree tree = new Tree(new Name(to), next());
                 for (int i = 0; i < names.size(); i++) {
                     tree.states.put(names.get(i), seen.get(i));
                 }
@@ -718,34 +718,61 @@ public final class Backups implements Closeable {
     private static final class Tree {
         final Name to;
         final Map<Name, FileState> states = new HashMap<>();
+        /** Order, as {@link Entry#leftAt}: what the session has left since it has changed itself. */
+        final long at;
+        /** Set by the thread that renames it, when that was done: whether the new name is that of this directory … */
+        boolean came;
+        /** … and what has come along; null if that is not known. */
+        Map<Name, FileState> arrived;
+        private boolean noted;
 
-        Tree(Name to) {
+        Tree(Name to, long at) {
             this.to = to;
+            this.at = at;
+        }
+
+        synchronized boolean isNoted() {
+            return noted;
+        }
+
+        /** Answers whether the rename is to be noted now, which is so once. */
+        synchronized boolean note() {
+            boolean first = !noted;
+            noted = true;
+            return first;
         }
     }
 
-    /** What the session has brought to below {@code root} and is not among {@code names} was taken away by somebody else. */
-    private void findLost(Name root, List<Name> names) throws IOException {
-        Set<Name> there = null;
+    /** What the session has brought to below {@code root} and is not there, or not as it was, was taken away, or changed, by somebody else. */
+    private void findLost(Name root, List<Name> names, List<FileState> seen) throws IOException {
+        Map<Name, FileState> there = null;
         for (Entry e : known.all()) {
             Name place = e.place;
-            if (place != null && place.below(root) && !e.lost && known.isFollowed(e)) {
-                there = there == null ? new HashSet<>(names) : there;
-                if (!there.contains(place)) {
-                    lose(e);
+            if (place != null && place.below(root) && e.lost == 0 && known.isFollowed(e)) {
+                if (there == null) {
+                    there = new HashMap<>();
+                    for (int i = 0; i < names.size(); i++) {
+                        there.put(names.get(i), seen.get(i));
+                    }
+                }
+                FileState now = there.get(place);
+                if (now == null) {
+                    lose(e, Rollback.GONE);
+                } else if (!known.isBroughtAsItWas(e, place, now)) {
+                    lose(e, Rollback.CHANGED);
                 }
             }
         }
     }
 
-    private void lose(Entry e) throws IOException {
-        e.lost = true;
+    private void lose(Entry e, int how) throws IOException {
+        e.lost = how;
         append(PLACE, placed(e));
     }
 
     private static ByteBuffer placed(Entry e) {
         Name place = e.place;
-        ByteBuffer head = named(e.name.bytes, place == null ? 1 : 5 + place.bytes.length).put((byte) (e.lost ? 1 : 0));
+        ByteBuffer head = named(e.name.bytes, place == null ? 1 : 5 + place.bytes.length).put((byte) e.lost);
         return place == null ? head : head.putInt(place.bytes.length).put(place.bytes);
     }
 
@@ -778,35 +805,54 @@ public final class Backups implements Closeable {
     }
 
     /**
-     * {@link #left(byte[])} of both names of a directory that was renamed with all below it, after {@link #imageTree(byte[], byte[], int, long)}. Imaging
-     * takes its time, and what others did meanwhile has travelled along: what is not as it was imaged is imaged now, as what was there before
-     * the rename. What the session knows at the new name from before, when the directory was there already, is back. Never throws.
+     * A directory has just been renamed with all below it, after {@link #imageTree(byte[], byte[], int, long)}. Imaging takes its time, and what others did
+     * meanwhile has travelled along: what is not as it was imaged is imaged now, as what was there before the rename. To be followed by
+     * {@link #moved}, and called before any other change below the new name is begun. Never throws.
+     */
+    public void renamed(byte[] from, byte[] to) {
+        Tree tree = moving.get(new Name(from));
+        if (tree == null || tree.isNoted()) {
+            return;
+        }
+        Name source = new Name(from);
+        Name target = new Name(to);
+        if (!ending) {
+            try {
+                tree.came = look(target).sameInode(tree.states.get(source));
+                if (tree.came) {
+                    Map<Name, FileState> arrived = new HashMap<>();
+                    complete(tree, source, target, arrived);
+                    tree.arrived = arrived;
+                }
+            } catch (IOException unknown) {
+                // what is not as it was imaged is others', and stays where it is
+                tree.arrived = null;
+            }
+        }
+        // what a rollback that has begun meets at the new name it has to know, too
+        if (tree.note()) {
+            carried(source, target);
+        }
+    }
+
+    /**
+     * {@link #left(byte[])} of both names of a directory that was {@link #renamed}. What the session knows at the new name from before, when the
+     * directory was there already, is back. Never throws.
      */
     public void moved(byte[] from, byte[] to) {
+        renamed(from, to);
         Name source = new Name(from);
         Name target = new Name(to);
         Tree tree = moving.remove(source);
-        if (ending) {
-            return;
+        if (tree == null && !ending) {
+            carried(source, target);
         }
-        Map<Name, FileState> arrived = new HashMap<>();
-        boolean came = false;
-        try {
-            came = tree != null && look(target).sameInode(tree.states.get(source));
-            if (came) {
-                complete(tree, source, target, arrived);
-            }
-        } catch (IOException unknown) {
-            // what is not as it was imaged is others', and stays where it is
-            arrived = null;
-        }
-        carried(source, target);
-        left(from, -1, came ? AWAY : ANYTHING);
+        left(from, -1, tree != null && tree.came ? AWAY : ANYTHING);
         left(to);
-        if (arrived == null || !came) {
+        if (tree != null && tree.arrived != null) {
+            noteArrived(target, tree.arrived, tree.at);
+        } else if (!ending) {
             noteBelow(target, false, false);
-        } else {
-            noteArrived(target, arrived);
         }
     }
 
@@ -823,16 +869,14 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** The session was ended after it had begun to rename a directory, and maybe before that was noted. */
-    private void concludeMove(Name from, Name to) {
+    /** Whether the session, which was ended after it had begun to rename a directory and before that was noted, has renamed it. */
+    private boolean isMoved(Name from, Name to) {
         try {
             Entry e = known.get(from);
-            if (e != null && e.role == Entry.TOUCHED && known.blocked(to) == null && known.isNow(to, e) && !known.isNow(from, e)) {
-                carried(from, to);
-            }
+            return e != null && e.role == Entry.TOUCHED && known.blocked(to) == null && known.isNow(to, e) && !known.isNow(from, e);
         } catch (IOException unreadable) {
             // what is there stays
-            return;
+            return false;
         }
     }
 
@@ -853,7 +897,8 @@ public final class Backups implements Closeable {
                 }
                 Name was = at.moved(to, from);
                 met.add(was);
-                arrived.put(at, complete(known.entry(was), tree.states.get(was), at, now));
+                boolean own = isChangedSince(known.get(was), tree.at) || isChangedSince(known.get(at), tree.at);
+                arrived.put(at, own ? now : complete(known.entry(was), tree.states.get(was), at, now));
                 if (now.kind == FileState.DIRECTORY) {
                     open.add(at);
                 }
@@ -862,11 +907,22 @@ public final class Backups implements Closeable {
         for (Map.Entry<Name, FileState> gone : tree.states.entrySet()) {
             Name was = gone.getKey();
             if (gone.getValue() != null && gone.getValue().kind != FileState.ABSENT && !was.equals(from) && !met.contains(was)) {
-                Entry e = known.entry(was);
-                if (e.users == 0 && !children.isOpen(was) && !children.isOpen(was.moved(from, to))) {
-                    lose(e);
+                Name at = was.moved(from, to);
+                boolean own = isChangedSince(known.get(was), tree.at) || isChangedSince(known.get(at), tree.at);
+                if (!own && !children.isOpen(was) && !children.isOpen(at)) {
+                    lose(known.entry(was), Rollback.GONE);
                 }
             }
+        }
+    }
+
+    /** Whether another thread of the session's is changing it, or has left it since: not all of them may have been waited for. */
+    private static boolean isChangedSince(Entry e, long at) {
+        if (e == null) {
+            return false;
+        }
+        synchronized (e) {
+            return e.users > 0 || e.role == Entry.TOUCHED && e.leftAt > at;
         }
     }
 
@@ -877,7 +933,7 @@ public final class Backups implements Closeable {
      */
     private FileState complete(Entry e, FileState was, Name at, FileState now) throws IOException {
         synchronized (e) {
-            if (e.users > 0 || children.isOpen(e.name) || children.isOpen(at)) {
+            if (children.isOpen(e.name) || children.isOpen(at)) {
                 return now;
             }
             if (was != null && hasCome(was, at, now)) {
@@ -933,7 +989,10 @@ public final class Backups implements Closeable {
     }
 
     /** Where a directory has come to with what is {@code arrived}: that, and nothing else, is what the session has left there. */
-    private void noteArrived(Name root, Map<Name, FileState> arrived) {
+    private void noteArrived(Name root, Map<Name, FileState> arrived, long since) {
+        if (ending) {
+            return;
+        }
         Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : known.all()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
@@ -941,7 +1000,7 @@ public final class Backups implements Closeable {
                 boolean blocked = known.isBlocked(e.name, ways);
                 synchronized (e) {
                     see(e);
-                    if (e.users > 0 || e.left != null && (come == null || come.sameStat(e.left))) {
+                    if (e.users > 0 || e.left != null && (come == null || e.leftAt > since || come.sameStat(e.left))) {
                         continue;
                     }
                     if (blocked || children.isOpen(e.name)) {
@@ -1203,7 +1262,7 @@ public final class Backups implements Closeable {
         } else if (e.role == Entry.TOUCHED) {
             pack.append(TOUCH, named(e.name.bytes, 0).array(), null, 0, true);
         }
-        if (e.place != null || e.lost) {
+        if (e.place != null || e.lost != 0) {
             pack.append(PLACE, placed(e).array(), null, 0, true);
         }
         for (FileState met : e.met) {
@@ -1371,9 +1430,10 @@ public final class Backups implements Closeable {
         }
         ending = true;
         for (Map.Entry<Name, Tree> begun : moving.entrySet()) {
-            concludeMove(begun.getKey(), begun.getValue().to);
+            if (isMoved(begun.getKey(), begun.getValue().to) && begun.getValue().note()) {
+                carried(begun.getKey(), begun.getValue().to);
+            }
         }
-        moving.clear();
         Rollback rollback = new Rollback(this, recovered && state == State.OPEN, undo);
         if (pack == null || state == State.ROLLED_BACK && !recovered) {
             if (pack == null && damage != null && !undo.dry()) {
@@ -2628,8 +2688,8 @@ public final class Backups implements Closeable {
         }
         Replay replay = new Replay(this);
         pack = Pack.open(file, readOnly, deep, replay);
-        if (replay.moving() != null) {
-            concludeMove(replay.moving(), replay.movingTo());
+        if (replay.moving() != null && isMoved(replay.moving(), replay.movingTo())) {
+            carried(replay.moving(), replay.movingTo());
         }
         recovered = true;
         damageOnDisk = damage != null;

@@ -37,6 +37,8 @@ final class Decisions {
     /** The first that the session made and that is not to be found, and how many there are. */
     private Plan missing;
     private int missed;
+    /** Where what the session has moved with a directory is to be found. */
+    private final Set<Name> places = new HashSet<>();
     private final boolean crashed;
     /** A rollback had been carried out before, whole. */
     private final boolean rolledBack;
@@ -73,6 +75,11 @@ final class Decisions {
 
     /** To be called before anything is decided. */
     void gather(Collection<Plan> all) {
+        for (Entry e : known.all()) {
+            if (e.place != null && e.role == Entry.TOUCHED && known.isFollowed(e)) {
+                places.add(e.place);
+            }
+        }
         for (Plan p : all) {
             if (p.e.outcome != null && p.e.outcome.outcome() == Outcome.FAILED) {
                 failedParents.add(p.e.name.parent());
@@ -197,7 +204,7 @@ final class Decisions {
             } else {
                 p.action = now.kind == FileState.DIRECTORY ? Plan.REPLACE : Plan.WRITE;
             }
-            if (now.kind == FileState.ABSENT && image.kind != FileState.ABSENT) {
+            if (image.kind != FileState.ABSENT && (now.kind == FileState.ABSENT || e.lost == Rollback.CHANGED)) {
                 follow(p);
             }
         } catch (IOException | UncheckedIOException unreadable) {
@@ -218,7 +225,7 @@ final class Decisions {
         }
         Name place = e.place;
         if (p.found == Rollback.CHANGED) {
-            p.note("it is back; where the session had moved it, " + place + ", somebody else has changed it, and theirs stays");
+            p.note("it is back; where the session had moved it" + (place == null ? "" : ", " + place) + ", somebody else has changed it, and theirs stays");
             return;
         }
         Name at = strays.of(e);
@@ -227,8 +234,8 @@ final class Decisions {
     }
 
     private int whatIsFound(Entry e) throws IOException {
-        if (e.lost) {
-            return Rollback.GONE;
+        if (e.lost != 0) {
+            return e.lost;
         }
         if (!known.isFollowed(e)) {
             return 0;
@@ -238,8 +245,7 @@ final class Decisions {
         if (there.kind == FileState.ABSENT) {
             return Rollback.GONE;
         }
-        boolean is = known.isKnown(e, there) && (known.movedWhileOpen(place, there) != null
-                || known.knownElsewhere(place, there) != null && (crashed || known.isAsBrought(e, place, there)));
+        boolean is = known.isBroughtAsItWas(e, place, there) || crashed && known.isKnown(e, there) && known.knownElsewhere(place, there) != null;
         return is ? 0 : Rollback.CHANGED;
     }
 
@@ -250,12 +256,12 @@ final class Decisions {
     /** Whether somebody else has moved what the session made at the path, or moved on from there with a directory: it stays, and is named. */
     private boolean isTaken(Plan p) throws IOException {
         Entry e = p.e;
-        if (!isMade(e) || e.decided || rolledBack || e.byChild) {
+        if (!isMade(e) || e.decided || rolledBack || e.byChild || places.contains(e.name)) {
             return false;
         }
-        if (e.place == null && !e.lost) {
+        if (e.place == null && e.lost == 0) {
             FileState left = left(e);
-            if (left != null ? left.kind == FileState.ABSENT : e.lastKnown().kind == FileState.ABSENT && e.met.length == 0) {
+            if (left != null ? left.kind == FileState.ABSENT : e.lastKnown().kind == FileState.ABSENT && (e.prior != null || e.met.length == 0)) {
                 return false;
             }
         } else if (whatIsFound(e) == 0) {
@@ -266,7 +272,8 @@ final class Decisions {
             aside.keepTheirs(p, "the session made it, and somebody else has moved it to " + at + ", where it stays");
             return true;
         }
-        if (!backups.begun) {
+        // an open descriptor's end is noted at its name though another thread has removed, or moved, the file
+        if (!backups.begun && e.users == 0 && known.isOnlyAt(e) && (e.left.kind != FileState.FILE || e.left.size >= 0)) {
             missing = missing == null ? p : missing;
             missed++;
         }

@@ -95,8 +95,11 @@ final class Entry {
     long ownMtime;
     /** Where the session has brought what was here by renames of directories; null if it is here, or never was. */
     volatile Name place;
-    /** What was here was found to be gone from its {@link #place} when that was moved on, and not by the session. */
-    volatile boolean lost;
+    /**
+     * {@link Rollback#GONE} or {@link Rollback#CHANGED}, if this was found of what was here when its {@link #place} was moved on, and the session has
+     * not done it; else 0.
+     */
+    volatile int lost;
     /** A child was at work at and below it once: what is there then is not told from what the session has brought there. */
     volatile boolean childWorked;
 

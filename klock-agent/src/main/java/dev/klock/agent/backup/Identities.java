@@ -120,9 +120,15 @@ final class Identities {
         return byInode.containsKey(ino);
     }
 
+    /** Whether the session has met what e was last left with at no other path. */
+    boolean isOnlyAt(Entry e) {
+        Entry[] known = e.left == null ? null : byInode.get(e.left.ino);
+        return known != null && known.length == 1 && known[0] == e;
+    }
+
     /** Whether e had, or was left with, the inode number of {@code state}. */
     boolean isKnown(Entry e, FileState state) {
-        Entry[] known = byInode.get(state.ino);
+        Entry[] known = state.kind == FileState.ABSENT ? null : byInode.get(state.ino);
         for (int i = 0; known != null && i < known.length; i++) {
             if (known[i] == e) {
                 return true;
@@ -359,15 +365,34 @@ final class Identities {
     void carried(Name from, Name to) {
         moves.add(from, to);
         for (Entry e : entries.values()) {
-            if (e.role == Entry.TOUCHED) {
-                FileState here = e.left;
-                here = here == null ? e.lastKnown() : here;
-                Name at = e.place != null ? Moves.along(e.place, from, to) : here.kind != FileState.ABSENT ? Moves.along(e.name, from, to) : null;
-                if (at != null) {
-                    e.place = at.equals(e.name) ? null : at;
-                }
+            if (e.role == Entry.TOUCHED && e.lost == 0) {
+                carried(e, from, to);
             }
         }
+    }
+
+    private void carried(Entry e, Name from, Name to) {
+        Name place = e.place;
+        Name at = Moves.along(place == null ? e.name : place, from, to);
+        if (at == null) {
+            return;
+        }
+        FileState here = e.left;
+        here = here == null ? e.lastKnown() : here;
+        // what is open may have given way to something else, or have been removed, without anything being known to have been left
+        boolean known = (e.users == 0 || e.name.equals(from)) && (place == null ? here.kind != FileState.ABSENT : isStillAt(e, place));
+        e.place = known && !at.equals(e.name) ? at : null;
+    }
+
+    /** Whether nothing that the session has done itself at {@code place}, which was e's, has put something else, or nothing, there. */
+    private boolean isStillAt(Entry e, Name place) {
+        Entry there = entries.get(place);
+        if (there == null || there.role != Entry.TOUCHED) {
+            return true;
+        }
+        FileState last = there.left;
+        last = last == null ? there.prior : last;
+        return there.users == 0 && (last == null ? there.image.kind == FileState.ABSENT : isKnown(e, last));
     }
 
     /** Whether the directory that e had, or was left with, is at {@code name} now. */
@@ -398,16 +423,16 @@ final class Identities {
     }
 
     /**
-     * Whether something else than the session's moves is to be looked for at the place that these have brought to what was at e's name: nobody of
-     * the session has done anything to that itself.
+     * Whether what was at e's name is to be found at its place, unless somebody else has done something to it there: the session itself has not taken it
+     * away, and is not changing it.
      */
     boolean isFollowed(Entry e) {
         Name place = e.place;
-        if (place == null || childrenWorked(place)) {
+        if (place == null || e.users > 0 || childrenWorked(place)) {
             return false;
         }
         Entry there = entries.get(place);
-        return there == null || there.role != Entry.TOUCHED;
+        return there == null || there.role != Entry.TOUCHED || there.left != null && there.users == 0 && isStillAt(e, place);
     }
 
     /**
@@ -415,19 +440,29 @@ final class Identities {
      * no time of what is below. Of a directory, whether it is the one.
      */
     boolean isAsBrought(Entry e, Name name, FileState now) {
+        boolean any = !moves.isNoted() || childrenWorked(name) || now.kind != FileState.FILE || now.nlink > 1 || openElsewhere(now);
+        return isKnown(e, now) && (any || isUntouched(now));
+    }
+
+    /** Whether nobody has changed the file, or given it another name, since the session last saw it, wherever that was. */
+    private boolean isUntouched(FileState now) {
         Entry[] candidates = byInode.get(now.ino);
-        boolean is = false;
-        boolean same = !moves.isNoted() || childrenWorked(name) || now.kind == FileState.DIRECTORY || now.kind != FileState.FILE || now.nlink > 1 || openElsewhere(now);
+        boolean same = false;
         for (int i = 0; candidates != null && i < candidates.length; i++) {
             Entry c = candidates[i];
-            is |= c == e;
             same |= c.role == Entry.TOUCHED && (c.users > 0 || isAt(c.image, now) || isAt(c.left, now) || isAt(c.prior, now));
             for (FileState met : c.met) {
                 same |= isAt(met, now);
             }
         }
         Last last = known.get(now.ino);
-        return is && (same || last != null && (isAt(last.state, now) || isAt(last.other, now)));
+        return same || last != null && (isAt(last.state, now) || isAt(last.other, now));
+    }
+
+    /** Whether what was at e's name before directories were moved is at its place, {@code place}, and nobody but the session has changed it. */
+    boolean isBroughtAsItWas(Entry e, Name place, FileState now) throws IOException {
+        return isUntouched(now) || isKnown(e, now) && (movedWhileOpen(place, now) != null
+                || knownElsewhere(place, now) != null && isAsBrought(e, place, now));
     }
 
     /** Of a file of several names the inode's own time changes with any of them. */

@@ -113,7 +113,7 @@ final class Replay implements Pack.Reader {
                 break;
             case Backups.PLACE: {
                 Entry e = known.entry(new Name(path(in)));
-                e.lost = in.get() != 0;
+                e.lost = in.get();
                 e.place = in.hasRemaining() ? new Name(path(in)) : null;
                 break;
             }

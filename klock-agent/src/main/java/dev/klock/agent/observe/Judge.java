@@ -920,6 +920,9 @@ final class Judge {
         boolean own = !f.removesA || a.isCreated();
         if (f.removesA) {
             if (f.b != null) {
+                if (f.tree && f.heldA && f.heldB) {
+                    images.renamed(a.bytes(), f.b.bytes());
+                }
                 carryOver(f);
             }
             targets.gone(a, f.replaces, f.tree);

@@ -66,6 +66,13 @@ public interface PreImages {
         left(path);
     }
 
+    /**
+     * A directory, after {@link #beforeTree(byte[], byte[])}, was just renamed with all that is in it. Called before a change below the new name begins;
+     * {@link #moved} follows. Must not throw.
+     */
+    default void renamed(byte[] from, byte[] to) {
+    }
+
     /** The same of both names of a directory that was renamed with all that is in it. */
     default void moved(byte[] from, byte[] to) {
         left(from);
