@@ -1969,7 +1969,7 @@ public final class Backups implements Closeable {
     }
 
     private boolean movedHere(Name name, FileState now, Seen seen) throws IOException {
-        return seen == null ? known.movedHere(name, now) : seen.isBelowMoved(name) && known.knownElsewhere(name, now) != null;
+        return seen == null ? known.movedHere(name, now) : seen.isBelowMoved(name) && known.isOfSession(name, now);
     }
 
     /** By one descriptor: half of the system calls. False if none can be had; then another way tells why. */

@@ -422,6 +422,17 @@ final class Identities {
         return moves.led(from, name) || !there && (!moves.isNoted() || childrenWorked(name));
     }
 
+    /** Those of {@link #imagedAs} from which the session may have brought it to {@code name}. */
+    List<Entry> broughtAs(Name name, FileState now) {
+        List<Entry> from = imagedAs(now);
+        for (int i = from.size() - 1; i >= 0; i--) {
+            if (!isBrought(from.get(i).name, name, false)) {
+                from.remove(i);
+            }
+        }
+        return from;
+    }
+
     /**
      * Whether what was at e's name is to be found at its place, unless somebody else has done something to it there: the session itself has not taken it
      * away, and is not changing it.
@@ -539,7 +550,20 @@ final class Identities {
 
     /** Whether what is at {@code name} came there with a directory that this session renamed: then there was nothing here at its start. */
     boolean movedHere(Name name, FileState now) throws IOException {
-        return isBelowMoved(name) && knownElsewhere(name, now) != null;
+        return isBelowMoved(name) && isOfSession(name, now);
+    }
+
+    /**
+     * Whether what is at {@code name}, below a moved directory, came along, or is a file that the session itself has left so, or has open, under whatever
+     * name: another thread may have moved it there in the same moment. Who else gives it another name changes the inode's own time.
+     */
+    boolean isOfSession(Name name, FileState now) {
+        if (knownElsewhere(name, now) != null) {
+            return true;
+        }
+        Last last = now.kind == FileState.FILE ? known.get(now.ino) : null;
+        return now.kind == FileState.FILE && openElsewhere(now)
+                || last != null && now.nlink == 1 && now.couldBeMoved(last.state) && now.ctime == last.state.ctime;
     }
 
     /** Whether a directory above is not the one that the session met there. */

@@ -369,8 +369,8 @@ final class Rollback {
     }
 
     /** Whether it may be what the session met at a place that it cannot come back to, however often it was moved since: it stays where it is. */
-    private boolean isHeldHere(FileState now) {
-        List<Entry> met = known.imagedAs(now);
+    private boolean isHeldHere(Name name, FileState now) {
+        List<Entry> met = known.broughtAs(name, now);
         for (int i = 0; i < met.size(); i++) {
             Plan home = byName.get(met.get(i).name);
             if (home != null && stays(home)) {
@@ -398,7 +398,7 @@ final class Rollback {
             boolean wasOpen = from == null;
             from = wasOpen ? known.movedWhileOpen(child, now) : from;
             Plan origin = from == null ? null : byName.get(from.name);
-            if (origin == null || stays(origin) || isHeldHere(now)) {
+            if (origin == null || stays(origin) || isHeldHere(child, now)) {
                 continue;
             }
             if (now.kind == FileState.DIRECTORY) {

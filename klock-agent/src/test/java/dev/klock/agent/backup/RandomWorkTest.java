@@ -347,7 +347,7 @@ class RandomWorkTest {
             Work work = new Work(b);
             for (int i = 0; i < steps; i++) {
                 if (random.nextInt(2) == 0) {
-                    done.add(others(root, random, i, theirs));
+                    done.add(others(root, random, i, theirs, !crash));
                 }
                 try {
                     Path p = pick(root, random);
@@ -359,7 +359,7 @@ class RandomWorkTest {
                         done.add("rename " + p + " to " + q);
                         work.rename(p, q, () -> {
                             if (between) {
-                                done.add("  between: " + others(p, random, 1000 + step, theirs));
+                                done.add("  between: " + others(p, random, 1000 + step, theirs, !crash));
                             }
                         }, () -> { });
                     } else {
@@ -391,7 +391,10 @@ class RandomWorkTest {
             }
             theirs.forEach((name, text) -> {
                 // after a crash it is not known what was open, and what gives way is kept, and named
-                if (!kept.contains(text) || !named.contains(name)) {
+                boolean isKept = kept.contains(text) && named.contains(name);
+                // what was saved in place in a file of several names may be left in another of them
+                boolean linked = found.entrySet().stream().anyMatch(e -> !e.getKey().equals(name) && e.getValue().contains(text));
+                if (!isKept && !linked) {
                     assertThat(found.getOrDefault(name, List.of())).as("%s in %s", name, all).contains(text);
                 }
             });
@@ -407,8 +410,15 @@ class RandomWorkTest {
         }
     }
 
+    /** A link that others made travels with its directory; the file that it is of has given way, elsewhere, to another. */
+    @Example
+    @Tag("C32")
+    void rollback_ofALinkOfTheirsWhoseFileGaveWayElsewhere_isNotThereTwice() throws IOException {
+        rollback_besideOthersInMovedDirectories_keepsTheirsAndNamesWhatIsNot(-539477, 12, false);
+    }
+
     /** What others do to a file of theirs below {@code root}; {@code theirs}: what is in each, by their names, which are all different. */
-    private static String others(Path root, Random random, int step, Map<String, String> theirs) throws IOException {
+    private static String others(Path root, Random random, int step, Map<String, String> theirs, boolean links) throws IOException {
         List<Path> files = new ArrayList<>();
         for (Path p : all(root)) {
             if (p.getFileName().toString().startsWith("their-")) {
@@ -445,6 +455,10 @@ class RandomWorkTest {
                 theirs.put(fresh, theirs.remove(name));
                 return "others rename " + p + " to " + q;
             case 4:
+                if (!links) {
+                    // after a crash a file of several names may count as one that the session had open
+                    return "-";
+                }
                 Files.createLink(q, p);
                 theirs.put(fresh, theirs.get(name));
                 return "others link " + p + " as " + q;
