@@ -380,19 +380,20 @@ final class Identities {
         FileState here = e.left;
         here = here == null ? e.lastKnown() : here;
         // what is open may have given way to something else, or have been removed, without anything being known to have been left
-        boolean known = (e.users == 0 || e.name.equals(from)) && (place == null ? here.kind != FileState.ABSENT : isStillAt(e, place));
+        boolean known = (e.users == 0 || e.name.equals(from)) && (place == null ? here.kind != FileState.ABSENT && !(e.left == null && isGoneWithDirectory(e))
+                : isStillAt(e, place, from));
         e.place = known && !at.equals(e.name) ? at : null;
     }
 
-    /** Whether nothing that the session has done itself at {@code place}, which was e's, has put something else, or nothing, there. */
-    private boolean isStillAt(Entry e, Name place) {
+    /** Whether nothing that the session has done itself at {@code place}, which was e's, has put something else, or nothing, there. {@code moved}: is being renamed; may be null. */
+    private boolean isStillAt(Entry e, Name place, Name moved) {
         Entry there = entries.get(place);
         if (there == null || there.role != Entry.TOUCHED) {
             return true;
         }
         FileState last = there.left;
         last = last == null ? there.prior : last;
-        return there.users == 0 && (last == null ? there.image.kind == FileState.ABSENT : isKnown(e, last));
+        return (there.users == 0 || place.equals(moved)) && (last == null ? there.image.kind == FileState.ABSENT : isKnown(e, last));
     }
 
     /** Whether the directory that e had, or was left with, is at {@code name} now. */
@@ -443,7 +444,7 @@ final class Identities {
             return false;
         }
         Entry there = entries.get(place);
-        return there == null || there.role != Entry.TOUCHED || there.left != null && there.users == 0 && isStillAt(e, place);
+        return there == null || there.role != Entry.TOUCHED || there.left != null && isStillAt(e, place, null);
     }
 
     /**
