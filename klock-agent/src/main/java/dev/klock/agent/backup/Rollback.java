@@ -853,6 +853,10 @@ final class Rollback {
         if (!state.isLike(p.e.image) || state.kind == FileState.FILE && state.size != p.e.image.size) {
             return false;
         }
+        if (state.kind == FileState.FILE && !Arrays.equals(Sha256.of(files.path(other.bytes)), p.e.image.sha)) {
+            // others have changed it between the images of the two names
+            return false;
+        }
         Path temporary = beside(p);
         Files.deleteIfExists(temporary);
         Files.createLink(temporary, files.path(other.bytes));

@@ -340,7 +340,7 @@ class RandomWorkTest {
             for (int i = 0; i < 3; i++) {
                 Files.createDirectory(root.resolve("dir" + i));
             }
-            boolean links = !crash && seed % 2 == 0;
+            boolean links = !crash && seed % 4 == 0;
             Map<String, String> theirs = new TreeMap<>();
             List<String> done = new ArrayList<>();
             Backups b = Backups.open(home, "s", Work.FILES);
