@@ -816,21 +816,19 @@ public final class Backups implements Closeable {
         }
         Name source = new Name(from);
         Name target = new Name(to);
-        if (!ending) {
-            try {
-                tree.came = look(target).sameInode(tree.states.get(source));
-                if (tree.came) {
-                    Map<Name, FileState> arrived = new HashMap<>();
-                    complete(tree, source, target, arrived);
-                    tree.arrived = arrived;
-                }
-            } catch (IOException unknown) {
-                // what is not as it was imaged is others', and stays where it is
-                tree.arrived = null;
+        try {
+            tree.came = look(target).sameInode(tree.states.get(source));
+            if (tree.came && !ending) {
+                Map<Name, FileState> arrived = new HashMap<>();
+                complete(tree, source, target, arrived);
+                tree.arrived = arrived;
             }
+        } catch (IOException unknown) {
+            // what is not as it was imaged is others', and stays where it is
+            tree.arrived = null;
         }
         // what a rollback that has begun meets at the new name it has to know, too
-        if (tree.note()) {
+        if (tree.came && tree.note()) {
             carried(source, target);
         }
     }
@@ -844,10 +842,16 @@ public final class Backups implements Closeable {
         Name source = new Name(from);
         Name target = new Name(to);
         Tree tree = moving.remove(source);
-        if (tree == null && !ending) {
+        if (tree != null && !tree.came) {
+            // it was not carried out after all
+            leftAsMet(from);
+            leftAsMet(to);
+            return;
+        }
+        if (tree == null && !ending && isMoved(source, target)) {
             carried(source, target);
         }
-        left(from, -1, tree != null && tree.came ? AWAY : ANYTHING);
+        left(from, -1, tree != null ? AWAY : ANYTHING);
         left(to);
         if (tree != null && tree.arrived != null) {
             noteArrived(target, tree.arrived, tree.at);
@@ -1007,7 +1011,9 @@ public final class Backups implements Closeable {
                         noteIf(e, blocked, true);
                         continue;
                     }
-                    left(e, come == null ? FileState.absent() : come, next());
+                    // not as what the session has left itself, under whatever name: it has only come along
+                    e.fresh = false;
+                    e.left(come == null ? FileState.absent() : come, next());
                     e.moved = false;
                     known.index(e.left, e);
                     e.leftCount++;
@@ -1969,7 +1975,7 @@ public final class Backups implements Closeable {
     }
 
     private boolean movedHere(Name name, FileState now, Seen seen) throws IOException {
-        return seen == null ? known.movedHere(name, now) : seen.isBelowMoved(name) && known.isOfSession(name, now);
+        return seen == null ? known.isBelowMoved(name) && known.isOfSession(name, now) : seen.isBelowMoved(name) && known.isOfSession(name, now);
     }
 
     /** By one descriptor: half of the system calls. False if none can be had; then another way tells why. */

@@ -551,7 +551,7 @@ final class Identities {
 
     /** Whether what is at {@code name} came there with a directory that this session renamed: then there was nothing here at its start. */
     boolean movedHere(Name name, FileState now) throws IOException {
-        return isBelowMoved(name) && isOfSession(name, now);
+        return isBelowMoved(name) && knownElsewhere(name, now) != null;
     }
 
     /**

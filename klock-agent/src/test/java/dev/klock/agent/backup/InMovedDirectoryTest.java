@@ -379,6 +379,23 @@ class InMovedDirectoryTest {
         assertThat(report.count(REMOVED)).as("%s", report).isPositive();
     }
 
+    /** Told of as if it had been: the program was let go on, and has not done it. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROLLBACK", "UNDO"})
+    void save_byOthersBeforeARenameThatIsNotCarriedOut_isTheirs(End how) throws IOException {
+        backups.imageTree(Work.name(d), Work.name(e), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        backups.image(Work.name(e));
+        save(d.resolve("o"), "saved in between");
+        backups.moved(Work.name(d), Work.name(e));
+        work.rename(d, e);
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("o")).hasContent("saved in between");
+        assertThat(e).doesNotExist();
+        assertThat(report.displacedLine()).as("%s", report).isNull();
+    }
+
     @ParameterizedTest
     @EnumSource
     void rename_thatFails_changesNothingOfWhatIsKnown(End how) throws IOException {
