@@ -81,6 +81,12 @@ final class Images implements PreImages {
     }
 
     @Override
+    public void beforeTree(byte[] path, byte[] to) throws IOException {
+        settleEnded();
+        backups.imageTree(path, to, maxFiles, maxBytes);
+    }
+
+    @Override
     public void left(byte[] path) {
         backups.left(path);
     }
@@ -96,8 +102,13 @@ final class Images implements PreImages {
     }
 
     @Override
-    public void arrived(byte[] from, byte[] path) {
-        backups.arrived(from, path);
+    public void renamed(byte[] from, byte[] to) {
+        backups.renamed(from, to);
+    }
+
+    @Override
+    public void moved(byte[] from, byte[] to) {
+        backups.moved(from, to);
     }
 
     @Override

@@ -98,7 +98,8 @@ final class Aside {
         boolean kept = p.outcome == Outcome.KEPT_THEIRS;
         if (!kept) {
             p.outcome = Outcome.KEPT_THEIRS;
-            p.note("changed by someone else between two changes of the session: their version is in place");
+            p.note("changed by someone else between two changes of the session: ".concat(e.image.kind == FileState.ABSENT ? "nothing is there, as they left it"
+                    : "their version is in place"));
         }
         if (undo.dry()) {
             return;

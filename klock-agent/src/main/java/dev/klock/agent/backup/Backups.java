@@ -23,8 +23,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -102,6 +104,9 @@ public final class Backups implements Closeable {
     static final int OPEN = 19;
     static final int SOURCE = 20;
     static final int BOOT = 21;
+    static final int MOVED = 22;
+    static final int PLACE = 23;
+    static final int MOVES = 24;
     /** From 3 on an image may be in another file than the session's own pack. */
     static final int FORMAT = 3;
     private static final int OLDEST_FORMAT = 2;
@@ -131,6 +136,8 @@ public final class Backups implements Closeable {
     private static final int ANYTHING = 0;
     private static final int IN_ITS_PLACE = 1;
     private static final int NOTHING = 2;
+    /** It has another name now: what is at this one others have put there. */
+    private static final int AWAY = 3;
     /** What so many files, or bytes, held that were read is noted for later sessions; for fewer the file is not written again. */
     private static final int WORTH_FILES = 64;
     private static final long WORTH_BYTES = 1L << 20;
@@ -162,6 +169,8 @@ public final class Backups implements Closeable {
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
     private final ArrayList<Entry> collected = new ArrayList<>();
+    /** Directories that are about to be renamed. */
+    private final ConcurrentHashMap<Name, Tree> moving = new ConcurrentHashMap<>();
     /** Status of what this process was started with as its standard streams, where that is a file. */
     private final List<long[]> streams = new ArrayList<>();
     /** st_dev of the file system whose times are known to be exact; 0 for none. */
@@ -592,6 +601,14 @@ public final class Backups implements Closeable {
 
     /** {@link #imageTree(byte[])} with limits of the caller's. */
     public void imageTree(byte[] path, int maxFiles, long maxBytes) throws IOException {
+        imageTree(path, null, maxFiles, maxBytes);
+    }
+
+    /**
+     * {@link #imageTree(byte[], int, long)} of a directory that is about to be renamed to {@code to}, which is imaged by itself. To be followed by
+     * {@link #moved}, or, if it was not, by a {@link #leftAsMet} of each.
+     */
+    public void imageTree(byte[] path, byte[] to, int maxFiles, long maxBytes) throws IOException {
         running();
         Name root = Name.of(path);
         if (root == null) {
@@ -628,6 +645,9 @@ public final class Backups implements Closeable {
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
         boolean atWork = openTree(root);
+        if (to != null && !atWork) {
+            findLost(root, names, seen);
+        }
         Seen each = new Seen(count >= WORTH_FILES || bytes >= WORTH_BYTES);
         boolean opened = false;
         try {
@@ -638,11 +658,14 @@ public final class Backups implements Closeable {
                     if (e.role == Entry.TOUCHED) {
                         see(e);
                         if (!atWork || e.left != null) {
-                            again(e);
+                            seen.set(i, again(e));
                         }
                     } else {
                         each.state = seen.get(i);
                         touch(e, each, System.nanoTime());
+                        // as another name of it was imaged is not how it is now
+                        boolean own = e.image.kind != FileState.ABSENT && (e.image.kind != FileState.FILE || e.image.nlink == 1);
+                        seen.set(i, own ? e.image : seen.get(i));
                     }
                     if (n == root) {
                         e.overlapped = true;
@@ -657,7 +680,8 @@ public final class Backups implements Closeable {
                 earlierRead = false;
             }
             // behind the notes of what each was, which it makes things of the past
-            append(TREE, named(root.bytes, 0));
+            ByteBuffer head = named(root.bytes, to == null ? 0 : 4 + to.length);
+            append(TREE, to == null ? head : head.putInt(to.length).put(to));
             boolean again = true;
             for (int attempt = 1; again; attempt++) {
                 again = false;
@@ -669,10 +693,18 @@ public final class Backups implements Closeable {
                         if (e.recordEnd > durable && e.users == (i == 0 ? 1 : 0) && changedSinceImaged(e)) {
                             e.superseded();
                             take(e, Entry.TOUCHED);
+                            seen.set(i, e.image);
                             again = true;
                         }
                     }
                 }
+            }
+            if (to != null && !atWork) {
+                Tree tree = new Tree(new Name(to), next());
+                for (int i = 0; i < names.size(); i++) {
+                    tree.states.put(names.get(i), seen.get(i));
+                }
+                moving.put(root, tree);
             }
         } catch (IOException | RuntimeException failed) {
             if (opened) {
@@ -680,6 +712,68 @@ public final class Backups implements Closeable {
             }
             throw failed;
         }
+    }
+
+    /** What a directory that is renamed held when it was imaged. */
+    private static final class Tree {
+        final Name to;
+        final Map<Name, FileState> states = new HashMap<>();
+        /** Order, as {@link Entry#leftAt}: what the session has left since it has changed itself. */
+        final long at;
+        /** Set by the thread that renames it, when that was done: whether the new name is that of this directory … */
+        boolean came;
+        /** … and what has come along; null if that is not known. */
+        Map<Name, FileState> arrived;
+        private boolean noted;
+
+        Tree(Name to, long at) {
+            this.to = to;
+            this.at = at;
+        }
+
+        synchronized boolean isNoted() {
+            return noted;
+        }
+
+        /** Answers whether the rename is to be noted now, which is so once. */
+        synchronized boolean note() {
+            boolean first = !noted;
+            noted = true;
+            return first;
+        }
+    }
+
+    /** What the session has brought to below {@code root} and is not there, or not as it was, was taken away, or changed, by somebody else. */
+    private void findLost(Name root, List<Name> names, List<FileState> seen) throws IOException {
+        Map<Name, FileState> there = null;
+        for (Entry e : known.all()) {
+            Name place = e.place;
+            if (place != null && place.below(root) && e.lost == 0 && known.isFollowed(e)) {
+                if (there == null) {
+                    there = new HashMap<>();
+                    for (int i = 0; i < names.size(); i++) {
+                        there.put(names.get(i), seen.get(i));
+                    }
+                }
+                FileState now = there.get(place);
+                if (now == null) {
+                    lose(e, Rollback.GONE);
+                } else if (!known.isBroughtAsItWas(e, place, now)) {
+                    lose(e, Rollback.CHANGED);
+                }
+            }
+        }
+    }
+
+    private void lose(Entry e, int how) throws IOException {
+        e.lost = how;
+        append(PLACE, placed(e));
+    }
+
+    private static ByteBuffer placed(Entry e) {
+        Name place = e.place;
+        ByteBuffer head = named(e.name.bytes, place == null ? 1 : 5 + place.bytes.length).put((byte) e.lost);
+        return place == null ? head : head.putInt(place.bytes.length).put(place.bytes);
     }
 
     /** Whether everything at and below {@code root} is open to a child already. */
@@ -711,15 +805,223 @@ public final class Backups implements Closeable {
     }
 
     /**
-     * {@link #left(byte[])} of the new name of a directory that was renamed with all below it. What the session knows there from before, when the
-     * directory was at that name already, is back. A rename changes nothing of what is below, so what is not as it was when all of the directory was
-     * imaged is somebody else's, who was quicker.
-     *
-     * @param from its name before
+     * A directory has just been renamed with all below it, after {@link #imageTree(byte[], byte[], int, long)}. Imaging takes its time, and what others did
+     * meanwhile has travelled along: what is not as it was imaged is imaged now, as what was there before the rename. To be followed by
+     * {@link #moved}, and called before any other change below the new name is begun. Never throws.
      */
-    public void arrived(byte[] from, byte[] path) {
-        left(path);
-        noteBelow(new Name(path), new Name(from), false, false);
+    public void renamed(byte[] from, byte[] to) {
+        Tree tree = moving.get(new Name(from));
+        if (tree == null || tree.isNoted()) {
+            return;
+        }
+        Name source = new Name(from);
+        Name target = new Name(to);
+        try {
+            tree.came = look(target).sameInode(tree.states.get(source));
+            if (tree.came && !ending) {
+                Map<Name, FileState> arrived = new HashMap<>();
+                complete(tree, source, target, arrived);
+                tree.arrived = arrived;
+            }
+        } catch (IOException unknown) {
+            // what is not as it was imaged is others', and stays where it is
+            tree.arrived = null;
+        }
+        // what a rollback that has begun meets at the new name it has to know, too
+        if (tree.came && tree.note()) {
+            carried(source, target);
+        }
+    }
+
+    /**
+     * {@link #left(byte[])} of both names of a directory that was {@link #renamed}. What the session knows at the new name from before, when the
+     * directory was there already, is back. Never throws.
+     */
+    public void moved(byte[] from, byte[] to) {
+        renamed(from, to);
+        Name source = new Name(from);
+        Name target = new Name(to);
+        Tree tree = moving.remove(source);
+        if (tree != null && !tree.came) {
+            // it was not carried out after all
+            leftAsMet(from);
+            leftAsMet(to);
+            return;
+        }
+        if (tree == null && !ending && isMoved(source, target)) {
+            carried(source, target);
+        }
+        left(from, -1, tree != null ? AWAY : ANYTHING);
+        left(to);
+        if (tree != null && tree.arrived != null) {
+            noteArrived(target, tree.arrived, tree.at);
+        } else if (!ending) {
+            noteBelow(target, false, false);
+        }
+    }
+
+    /** Where that cannot be written down it is known again after a crash only if it was the last of these. */
+    void carried(Name from, Name to) {
+        known.carried(from, to);
+        try {
+            if (readOnly) {
+                return;
+            }
+            append(MOVED, named(from.bytes, 4 + to.bytes.length).putInt(to.bytes.length).put(to.bytes));
+        } catch (IOException unwritten) {
+            return;
+        }
+    }
+
+    /** Whether the session, which was ended after it had begun to rename a directory and before that was noted, has renamed it. */
+    private boolean isMoved(Name from, Name to) {
+        try {
+            Entry e = known.get(from);
+            return e != null && e.role == Entry.TOUCHED && known.blocked(to) == null && known.isNow(to, e) && !known.isNow(from, e);
+        } catch (IOException unreadable) {
+            // what is there stays
+            return false;
+        }
+    }
+
+    /**
+     * What was done to a directory by others between its image and its rename is imaged where it came to.
+     *
+     * @param arrived is given what is there, and known to have come along
+     */
+    private void complete(Tree tree, Name from, Name to, Map<Name, FileState> arrived) throws IOException {
+        ArrayDeque<Name> open = new ArrayDeque<>();
+        open.add(to);
+        Set<Name> met = new HashSet<>();
+        while (!open.isEmpty()) {
+            for (Name at : list(open.poll())) {
+                FileState now = look(at);
+                if (now.kind == FileState.ABSENT || at.equals(home) || isStream(now)) {
+                    continue;
+                }
+                Name was = at.moved(to, from);
+                met.add(was);
+                boolean own = isChangedSince(known.get(was), tree.at) || isChangedSince(known.get(at), tree.at);
+                arrived.put(at, own ? now : complete(known.entry(was), tree.states.get(was), at, now));
+                if (now.kind == FileState.DIRECTORY) {
+                    open.add(at);
+                }
+            }
+        }
+        for (Map.Entry<Name, FileState> gone : tree.states.entrySet()) {
+            Name was = gone.getKey();
+            if (gone.getValue() != null && gone.getValue().kind != FileState.ABSENT && !was.equals(from) && !met.contains(was)) {
+                Name at = was.moved(from, to);
+                boolean own = isChangedSince(known.get(was), tree.at) || isChangedSince(known.get(at), tree.at);
+                if (!own && !children.isOpen(was) && !children.isOpen(at)) {
+                    lose(known.entry(was), Rollback.GONE);
+                }
+            }
+        }
+    }
+
+    /** Whether another thread of the session's is changing it, or has left it since: not all of them may have been waited for. */
+    private static boolean isChangedSince(Entry e, long at) {
+        if (e == null) {
+            return false;
+        }
+        synchronized (e) {
+            return e.users > 0 || e.role == Entry.TOUCHED && e.leftAt > at;
+        }
+    }
+
+    /**
+     * @param e   of its old name
+     * @param was what was imaged, null if nothing was there
+     * @return what has come along; nothing if what is there changes all the time
+     */
+    private FileState complete(Entry e, FileState was, Name at, FileState now) throws IOException {
+        synchronized (e) {
+            if (children.isOpen(e.name) || children.isOpen(at)) {
+                return now;
+            }
+            if (was != null && hasCome(was, at, now)) {
+                return now.kind == FileState.FILE && was.sha != null && was.sameStat(now) ? now.withSha(was.sha) : now;
+            }
+            if (known.openElsewhere(now) || known.leftAsIs(now)) {
+                return now;
+            }
+            for (int attempt = 1; attempt <= READ_ATTEMPTS; attempt++) {
+                try {
+                    if (take(e, at)) {
+                        return e.image;
+                    }
+                } catch (Pack.Unstable | NoSuchFileException changed) {
+                    continue;
+                }
+            }
+            return FileState.absent();
+        }
+    }
+
+    /** Whether nothing shows that what was imaged was changed before it came to {@code at}. */
+    private boolean hasCome(FileState was, Name at, FileState now) throws IOException {
+        if (was.kind != FileState.FILE || !was.sameInode(now)) {
+            return now.sameInode(was) && (now.kind != FileState.DIRECTORY || now.sameOwnerAndMode(was));
+        }
+        boolean same = was.nlink > 1 || now.nlink > 1 ? now.couldBeMoved(was) && now.mode == was.mode : now.sameStat(was);
+        return same && (!was.racy() || was.sha == null || Arrays.equals(Sha256.of(files.path(at.bytes)), was.sha));
+    }
+
+    /** Images what is at {@code at} as what was at e's name. Answers whether there is anything. Holds e. */
+    private boolean take(Entry e, Name at) throws IOException {
+        FileState now = look(at);
+        if (now.kind == FileState.ABSENT) {
+            return false;
+        }
+        Entry.Earlier[] before = e.earlier;
+        if (e.role == Entry.TOUCHED) {
+            e.superseded();
+        }
+        try {
+            if (now.kind != FileState.FILE) {
+                record(e, Entry.TOUCHED, now.kind == FileState.DIRECTORY ? now.withAttributes(files.attributes(at.bytes)) : now, -1);
+            } else if (now.size > SMALL || !small(e, at, Entry.TOUCHED, now, null, false)) {
+                content(e, at, Entry.TOUCHED, now.withAttributes(files.attributes(at.bytes)));
+            }
+        } catch (IOException | RuntimeException failed) {
+            e.earlier = before;
+            throw failed;
+        }
+        e.open();
+        return true;
+    }
+
+    /** Where a directory has come to with what is {@code arrived}: that, and nothing else, is what the session has left there. */
+    private void noteArrived(Name root, Map<Name, FileState> arrived, long since) {
+        if (ending) {
+            return;
+        }
+        Map<Name, Boolean> ways = new HashMap<>();
+        for (Entry e : known.all()) {
+            if (e.role == Entry.TOUCHED && e.name.below(root)) {
+                FileState come = arrived.get(e.name);
+                boolean blocked = known.isBlocked(e.name, ways);
+                synchronized (e) {
+                    see(e);
+                    if (e.users > 0 || e.left != null && (come == null || e.leftAt > since || come.sameStat(e.left))) {
+                        continue;
+                    }
+                    if (blocked || children.isOpen(e.name)) {
+                        noteIf(e, blocked, true);
+                        continue;
+                    }
+                    // not as what the session has left itself, under whatever name: it has only come along
+                    e.fresh = false;
+                    e.left(come == null ? FileState.absent() : come, next());
+                    e.moved = false;
+                    known.index(e.left, e);
+                    e.leftCount++;
+                    writeLeft(e, true);
+                }
+            }
+        }
+        flushNotes();
     }
 
     /** {@link #left(byte[])} of an operation that has changed the file that was there, and put none in its place: another one is somebody else's. */
@@ -761,6 +1063,9 @@ public final class Backups implements Closeable {
             } else {
                 if (e.othersNow) {
                     e.othersNow = false;
+                } else if (effect == AWAY) {
+                    noteIf(e, true, false);
+                    noteParent(e.name.parent());
                 } else if (effect != ANYTHING && leaveAsMet(e, effect, false)) {
                     e.leftNs = System.nanoTime();
                 } else if (fd < 0 || !leaveUnseen(e)) {
@@ -772,11 +1077,14 @@ public final class Backups implements Closeable {
                 children.closed(e);
                 e.overlapped = false;
                 tree = e.withTree && e.left != null && e.left.kind != FileState.ABSENT;
+                if (e.withTree) {
+                    moving.remove(e.name);
+                }
                 e.withTree = false;
             }
         }
         if (tree) {
-            noteBelow(e.name, null, child, effect == NOTHING);
+            noteBelow(e.name, child, effect == NOTHING);
         }
     }
 
@@ -931,6 +1239,9 @@ public final class Backups implements Closeable {
         for (byte[] scope : scopes()) {
             append(SCOPE, named(scope, 0));
         }
+        if (!known.moves.isEmpty()) {
+            append(MOVES, known.moves.encode());
+        }
     }
 
     private void writeBeginning(Pack to) throws IOException {
@@ -938,7 +1249,8 @@ public final class Backups implements Closeable {
         byte[] head = new byte[13 + id.length];
         ByteBuffer.wrap(head).putInt(FORMAT).putLong(startedMs).put((byte) (restoredAfterCrash ? 1 : 0)).put(id);
         to.append(BEGIN, head, null, 0);
-        to.append(HOME, named(home.bytes, 0).array(), null, 0);
+        // with what says that renames of directories are noted
+        to.append(HOME, named(home.bytes, 1).array(), null, 0);
         to.append(BOOT, Boot.id(), null, 0);
     }
 
@@ -955,6 +1267,9 @@ public final class Backups implements Closeable {
             pack.append(IMAGE, imageHead(e.name, e.role, e.image, e.contentAt), null, 0, true);
         } else if (e.role == Entry.TOUCHED) {
             pack.append(TOUCH, named(e.name.bytes, 0).array(), null, 0, true);
+        }
+        if (e.place != null || e.lost != 0) {
+            pack.append(PLACE, placed(e).array(), null, 0, true);
         }
         for (FileState met : e.met) {
             writeMet(e, met, true);
@@ -974,23 +1289,16 @@ public final class Backups implements Closeable {
     /**
      * The directory stayed (its rename failed, or a child worked in it), or came here: what is below is open no longer.
      *
-     * @param from where it came from; null if it stayed
      * @param child a child could put there what it liked
      */
-    private void noteBelow(Name root, Name from, boolean child, boolean failed) {
+    private void noteBelow(Name root, boolean child, boolean failed) {
         Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : known.all()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
                 boolean blocked = known.isBlocked(e.name, ways);
-                FileState went = from == null ? null : asItWent(known.get(e.name.movedTo(root, from)));
                 synchronized (e) {
                     see(e);
-                    if (e.users == 0 && e.left == null && !blocked && went != null && isAnothers(e, went)) {
-                        // whatever the session knew of it, what is there now came later
-                        left(e, went, next());
-                        e.leftCount++;
-                        writeLeft(e, true);
-                    } else if (e.users == 0 && e.left == null) {
+                    if (e.users == 0 && e.left == null) {
                         if (child) {
                             // whatever is there by now
                             e.leftAt = next();
@@ -1003,28 +1311,6 @@ public final class Backups implements Closeable {
             }
         }
         flushNotes();
-    }
-
-    /** What the file was that the session knew at its name when the directory above was renamed; null if that is not known, or it has it open. */
-    private FileState asItWent(Entry e) {
-        if (e == null || e.role != Entry.TOUCHED) {
-            return null;
-        }
-        synchronized (e) {
-            FileState went = e.fresh ? e.image : e.lastKnown();
-            went = went.kind == FileState.ABSENT && e.met.length > 0 ? e.met[e.met.length - 1] : went;
-            return e.users > 0 || went.kind != FileState.FILE || went.nlink > 1 ? null : went;
-        }
-    }
-
-    /** Whether the file at the name of e is not as it went. Holds e. */
-    private boolean isAnothers(Entry e, FileState went) {
-        try {
-            FileState now = look(e.name);
-            return now.kind == FileState.FILE && !now.sameStat(went) && !known.openElsewhere(now);
-        } catch (IOException unknown) {
-            return false;
-        }
     }
 
     /** {@link #note} of what was not just changed. Holds e. */
@@ -1149,6 +1435,11 @@ public final class Backups implements Closeable {
             children.lookIntoWhatIsShut();
         }
         ending = true;
+        for (Map.Entry<Name, Tree> begun : moving.entrySet()) {
+            if (isMoved(begun.getKey(), begun.getValue().to) && begun.getValue().note()) {
+                carried(begun.getKey(), begun.getValue().to);
+            }
+        }
         Rollback rollback = new Rollback(this, recovered && state == State.OPEN, undo);
         if (pack == null || state == State.ROLLED_BACK && !recovered) {
             if (pack == null && damage != null && !undo.dry()) {
@@ -1517,8 +1808,11 @@ public final class Backups implements Closeable {
         return true;
     }
 
-    /** {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. */
-    private void again(Entry e) throws IOException {
+    /**
+     * {@link #touch} for what is TOUCHED already and now goes with its directory: what it was is written down, to be known again elsewhere. Answers
+     * what that is.
+     */
+    private FileState again(Entry e) throws IOException {
         leaveIfGone(e);
         long at = next();
         FileState now = FileState.look(files, e.name);
@@ -1530,7 +1824,7 @@ public final class Backups implements Closeable {
             e.superseded();
             take(e, Entry.TOUCHED);
             open(e);
-            return;
+            return e.image;
         }
         FileState before = e.users > 0 ? e.lastKnown() : null;
         if (!e.leftOnDisk || !now.sameStat(e.left)) {
@@ -1543,6 +1837,7 @@ public final class Backups implements Closeable {
         // a descriptor of the name may be open on what was there before
         found(e, before);
         e.moved = true;
+        return now;
     }
 
     private boolean stillAsImaged(Entry e) throws IOException {
@@ -1601,8 +1896,8 @@ public final class Backups implements Closeable {
                 if (isMuch && isUnchanged(e, role, now, later)) {
                     return;
                 }
-                if (now.size > SMALL || !small(e, role, now, seen, isMuch)) {
-                    content(e, role, now.withAttributes(files.attributes(e.name.bytes)));
+                if (now.size > SMALL || !small(e, e.name, role, now, seen, isMuch)) {
+                    content(e, e.name, role, now.withAttributes(files.attributes(e.name.bytes)));
                 }
                 return;
             } catch (Pack.Unstable changed) {
@@ -1680,12 +1975,12 @@ public final class Backups implements Closeable {
     }
 
     private boolean movedHere(Name name, FileState now, Seen seen) throws IOException {
-        return seen == null ? known.movedHere(name, now) : seen.isBelowMoved(name) && known.knownElsewhere(name, now) != null;
+        return seen == null ? known.isBelowMoved(name) && known.isOfSession(name, now) : seen.isBelowMoved(name) && known.isOfSession(name, now);
     }
 
     /** By one descriptor: half of the system calls. False if none can be had; then another way tells why. */
-    private boolean small(Entry e, int role, FileState was, Seen seen, boolean isMuch) throws IOException {
-        int fd = files.open(e.name.bytes);
+    private boolean small(Entry e, Name at, int role, FileState was, Seen seen, boolean isMuch) throws IOException {
+        int fd = files.open(at.bytes);
         if (fd < 0) {
             return false;
         }
@@ -1750,11 +2045,11 @@ public final class Backups implements Closeable {
         }
     }
 
-    private void content(Entry e, int role, FileState now) throws IOException {
-        Path path = files.path(e.name.bytes);
+    private void content(Entry e, Name from, int role, FileState now) throws IOException {
+        Path path = files.path(from.bytes);
         if (now.size > SMALL) {
             byte[] sha = new byte[Sha256.LENGTH];
-            Unchanged file = new Unchanged(e.name, now, path);
+            Unchanged file = new Unchanged(from, now, path);
             if (isTouchedOnly(e, role, now, file)) {
                 return;
             }
@@ -1790,7 +2085,7 @@ public final class Backups implements Closeable {
                 throw new Pack.Unstable("it became longer");
             }
         }
-        stable(e.name, now, path);
+        stable(from, now, path);
         keep(e, role, now, data, size, false, false);
     }
 
@@ -2399,6 +2694,9 @@ public final class Backups implements Closeable {
         }
         Replay replay = new Replay(this);
         pack = Pack.open(file, readOnly, deep, replay);
+        if (replay.moving() != null && isMoved(replay.moving(), replay.movingTo())) {
+            carried(replay.moving(), replay.movingTo());
+        }
         recovered = true;
         damageOnDisk = damage != null;
         if (damage == null) {

@@ -95,6 +95,7 @@ final class ChildWork {
         Entry e = known.entry(root);
         synchronized (e) {
             e.openDepth = Math.max(e.openDepth, depth);
+            e.childWorked = true;
             backups.append(Backups.OPEN, Backups.named(e.name.bytes, Integer.BYTES).putInt(e.openDepth));
         }
     }

@@ -33,6 +33,12 @@ final class Decisions {
     private final Aside aside;
     private final Undo undo;
     private final Neighbours neighbours;
+    private final Strays strays;
+    /** The first that the session made and that is not to be found, and how many there are. */
+    private Plan missing;
+    private int missed;
+    /** Where what the session has moved with a directory is to be found. */
+    private final Set<Name> places = new HashSet<>();
     private final boolean crashed;
     /** A rollback had been carried out before, whole. */
     private final boolean rolledBack;
@@ -58,6 +64,7 @@ final class Decisions {
         this.metadata = metadata;
         this.aside = aside;
         this.neighbours = new Neighbours(backups);
+        this.strays = new Strays(backups);
         this.undo = undo;
         this.crashed = crashed;
         this.rolledBack = backups.state() == Backups.State.ROLLED_BACK;
@@ -68,6 +75,11 @@ final class Decisions {
 
     /** To be called before anything is decided. */
     void gather(Collection<Plan> all) {
+        for (Entry e : known.all()) {
+            if (e.place != null && e.role == Entry.TOUCHED && known.isFollowed(e)) {
+                places.add(e.place);
+            }
+        }
         for (Plan p : all) {
             if (p.e.outcome != null && p.e.outcome.outcome() == Outcome.FAILED) {
                 failedParents.add(p.e.name.parent());
@@ -117,7 +129,8 @@ final class Decisions {
         boolean asImaged = over && isAsImaged(p);
         // what stood in the way may be gone; where nobody knows what the session left, what is there stays taken for somebody else's
         if (asImaged || kept && !undo.force() && e.left == null) {
-            boolean again = (rolledBack || backups.isReopened()) && asImaged && (!kept || e.earlier.length == 0);
+            boolean again = (rolledBack || backups.isReopened()) && asImaged && (!kept || e.earlier.length == 0)
+                    && !(kept && isMade(e) && now.kind == FileState.ABSENT && strays.of(e) != null);
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
             p.detail = again ? null : e.outcome.detail();
             p.aside = again ? null : e.outcome.aside();
@@ -138,6 +151,9 @@ final class Decisions {
             return;
         }
         try {
+            if (now.kind == FileState.ABSENT && image.kind == FileState.ABSENT && isTaken(p)) {
+                return;
+            }
             boolean same = sameContent(now, e);
             if (same && image.hasOtherNames() && now.sameInode(image)) {
                 groups.put(image.ino, e.name);
@@ -188,8 +204,87 @@ final class Decisions {
             } else {
                 p.action = now.kind == FileState.DIRECTORY ? Plan.REPLACE : Plan.WRITE;
             }
+            if (image.kind != FileState.ABSENT && (now.kind == FileState.ABSENT || e.lost == Rollback.CHANGED)) {
+                follow(p);
+            }
         } catch (IOException | UncheckedIOException unreadable) {
             p.fail(unreadable);
+        }
+    }
+
+    /**
+     * What the session took away from here with a directory comes back. Where it is not at the place that it was taken to, or is not as it was,
+     * that is somebody else's doing, and is said.
+     */
+    private void follow(Plan p) throws IOException {
+        Entry e = p.e;
+        p.found = e.found != 0 || e.decided || e.outcome != null || rolledBack ? e.found : whatIsFound(e);
+        Plan above = plans.get(e.name.parent());
+        if (p.found == 0 || above != null && above.found != 0) {
+            return;
+        }
+        Name place = e.place;
+        if (p.found == Rollback.CHANGED) {
+            p.note("it is back; where the session had moved it" + (place == null ? "" : ", " + place) + ", somebody else has changed it, and theirs stays");
+            return;
+        }
+        Name at = strays.of(e);
+        p.note("it is back; after the session had moved it" + (place == null ? "" : " to " + place) + ", somebody else has " + (at == null
+                ? "removed it, or moved it away" : "moved it to " + at + ", where it stays"));
+    }
+
+    private int whatIsFound(Entry e) throws IOException {
+        if (e.lost != 0) {
+            return e.lost;
+        }
+        if (!known.isFollowed(e)) {
+            return 0;
+        }
+        Name place = e.place;
+        FileState there = known.blocked(place) == null ? FileState.look(files, place) : FileState.absent();
+        if (there.kind == FileState.ABSENT) {
+            return Rollback.GONE;
+        }
+        boolean is = known.isBroughtAsItWas(e, place, there) || crashed && known.isKnown(e, there) && known.knownElsewhere(place, there) != null;
+        return is ? 0 : Rollback.CHANGED;
+    }
+
+    private static boolean isMade(Entry e) {
+        return e.image.kind == FileState.ABSENT && e.earlier.length == 0;
+    }
+
+    /** Whether somebody else has moved what the session made at the path, or moved on from there with a directory: it stays, and is named. */
+    private boolean isTaken(Plan p) throws IOException {
+        Entry e = p.e;
+        if (!isMade(e) || e.decided || rolledBack || e.byChild || places.contains(e.name)) {
+            return false;
+        }
+        if (e.place == null && e.lost == 0) {
+            FileState left = left(e);
+            if (left != null ? left.kind == FileState.ABSENT : e.lastKnown().kind == FileState.ABSENT && (e.prior != null || e.met.length == 0)) {
+                return false;
+            }
+        } else if (whatIsFound(e) == 0) {
+            return false;
+        }
+        Name at = strays.of(e);
+        if (at != null) {
+            aside.keepTheirs(p, "the session made it, and somebody else has moved it to " + at + ", where it stays");
+            return true;
+        }
+        // an open descriptor's end is noted at its name though another thread has removed, or moved, the file
+        if (!backups.begun && e.users == 0 && known.isOnlyAt(e) && (e.left.kind != FileState.FILE || e.left.size >= 0)) {
+            missing = missing == null ? p : missing;
+            missed++;
+        }
+        return false;
+    }
+
+    /** When all is decided: what the session made and is not where it was left may be somewhere else. */
+    void tellMissing() {
+        if (missing != null) {
+            missing.note("what the session made here" + (missed == 1 ? "" : ", and at " + (missed - 1) + (missed == 2 ? " other path," : " other paths,"))
+                    + " is gone: somebody else has removed it, or moved it out of what is declared");
         }
     }
 

@@ -96,6 +96,31 @@ final class Displaced {
         return true;
     }
 
+    /**
+     * Takes away what the session brought to {@code name} with a directory and is, or will be, back where it was; not what others put in its place
+     * in the last moment.
+     */
+    void remove(Plan origin, Name name, FileState now) throws IOException {
+        Path path = files.path(name.bytes);
+        Path away = unused(backups.aside("displaced", origin.index, name));
+        Path own = files.own(away);
+        try {
+            Files.move(path, own, StandardCopyOption.ATOMIC_MOVE);
+        } catch (NoSuchFileException gone) {
+            return;
+        } catch (AtomicMoveNotSupportedException elsewhere) {
+            if (FileState.look(files, name).couldBeMoved(now)) {
+                Files.delete(path);
+            }
+            return;
+        }
+        if (FileState.look(files, new Name(files.name(own))).couldBeMoved(now)) {
+            Files.delete(own);
+        } else {
+            putBack(origin, path, away);
+        }
+    }
+
     /** What was moved away is not what was decided on. */
     private void putBack(Plan p, Path path, Path away) throws IOException {
         Path own = files.own(away);

@@ -93,6 +93,15 @@ final class Entry {
     volatile long goneAt;
     /** For directories: mtime after the session's last change of what is in it; 0 if it made none. */
     long ownMtime;
+    /** Where the session has brought what was here by renames of directories; null if it is here, or never was. */
+    volatile Name place;
+    /**
+     * {@link Rollback#GONE} or {@link Rollback#CHANGED}, if this was found of what was here when its {@link #place} was moved on, and the session has
+     * not done it; else 0.
+     */
+    volatile int lost;
+    /** A child was at work at and below it once: what is there then is not told from what the session has brought there. */
+    volatile boolean childWorked;
 
     /** After a crash: a change of it that had begun by its own name, not with a directory above, was not seen to end. */
     boolean interrupted;
@@ -107,6 +116,8 @@ final class Entry {
     boolean inPlaceNow;
     /** See {@link #toFirst}. */
     boolean forced;
+    /** See {@link Rollback#GONE} and {@link Rollback#CHANGED}: what a rollback has found of what was here at its {@link #place}; else 0. */
+    int found;
     /** An earlier rollback decided to put back this directory's times. */
     boolean timesDue;
 

@@ -30,6 +30,7 @@ final class Identities {
     private final ConcurrentHashMap<Long, Entry[]> byInode;
     /** By inode number: the state in which the session last left a file, under whatever name. */
     private final ConcurrentHashMap<Long, Last> known;
+    final Moves moves;
 
     /**
      * How a file was last left. A write gives a file its new times before its new size: who looks in between sees the time of what comes
@@ -52,6 +53,7 @@ final class Identities {
         entries = new ConcurrentHashMap<>();
         byInode = new ConcurrentHashMap<>();
         known = new ConcurrentHashMap<>();
+        moves = new Moves();
     }
 
     private Identities(Identities same, Anchored files) {
@@ -60,6 +62,7 @@ final class Identities {
         entries = same.entries;
         byInode = same.byInode;
         known = same.known;
+        moves = same.moves;
     }
 
     /** The same for a rollback, which looks at files by {@code way}; what becomes known in one is known in the other. */
@@ -110,6 +113,28 @@ final class Identities {
             more[known.length] = e;
             byInode.put(state.ino, more);
         }
+    }
+
+    /** Whether an entry had, or was left with, this inode number. */
+    boolean isKnown(long ino) {
+        return byInode.containsKey(ino);
+    }
+
+    /** Whether the session has met what e was last left with at no other path. */
+    boolean isOnlyAt(Entry e) {
+        Entry[] known = e.left == null ? null : byInode.get(e.left.ino);
+        return known != null && known.length == 1 && known[0] == e;
+    }
+
+    /** Whether e had, or was left with, the inode number of {@code state}. */
+    boolean isKnown(Entry e, FileState state) {
+        Entry[] known = state.kind == FileState.ABSENT ? null : byInode.get(state.ino);
+        for (int i = 0; known != null && i < known.length; i++) {
+            if (known[i] == e) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The session has just left a file so, under whatever name; unless another thread has seen it later, and was faster to say so. */
@@ -336,6 +361,127 @@ final class Identities {
         return met;
     }
 
+    /** The session has renamed the directory {@code from}, with all that was below it. */
+    void carried(Name from, Name to) {
+        moves.add(from, to);
+        for (Entry e : entries.values()) {
+            if (e.role == Entry.TOUCHED && e.lost == 0) {
+                carried(e, from, to);
+            }
+        }
+    }
+
+    private void carried(Entry e, Name from, Name to) {
+        Name place = e.place;
+        Name at = Moves.along(place == null ? e.name : place, from, to);
+        if (at == null) {
+            return;
+        }
+        FileState here = e.left;
+        here = here == null ? e.lastKnown() : here;
+        // what is open may have given way to something else, or have been removed, without anything being known to have been left
+        boolean known = (e.users == 0 || e.name.equals(from)) && (place == null ? here.kind != FileState.ABSENT && !(e.left == null && isGoneWithDirectory(e))
+                : isStillAt(e, place, from));
+        e.place = known && !at.equals(e.name) ? at : null;
+    }
+
+    /** Whether nothing that the session has done itself at {@code place}, which was e's, has put something else, or nothing, there. {@code moved}: is being renamed; may be null. */
+    private boolean isStillAt(Entry e, Name place, Name moved) {
+        Entry there = entries.get(place);
+        if (there == null || there.role != Entry.TOUCHED) {
+            return true;
+        }
+        FileState last = there.left;
+        last = last == null ? there.prior : last;
+        return (there.users == 0 || place.equals(moved)) && (last == null ? there.image.kind == FileState.ABSENT : isKnown(e, last));
+    }
+
+    /** Whether the directory that e had, or was left with, is at {@code name} now. */
+    boolean isNow(Name name, Entry e) throws IOException {
+        FileState now = FileState.look(files, name);
+        FileState last = e.left == null ? e.lastKnown() : e.left;
+        return now.kind == FileState.DIRECTORY && (now.sameInode(e.image) || now.sameInode(last));
+    }
+
+    /** Whether children were at work at {@code name} once: what they moved is known by its inode number only. */
+    private boolean childrenWorked(Name name) {
+        for (Name up = name; up != null; up = up.parent()) {
+            Entry e = entries.get(up);
+            if (e != null && e.childWorked) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether the session has brought to {@code name} what was at {@code from}, or, where its moves are not all that has moved things, may have.
+     *
+     * @param there whether it is at {@code from}, too
+     */
+    private boolean isBrought(Name from, Name name, boolean there) {
+        return moves.led(from, name) || !there && (!moves.isNoted() || childrenWorked(name));
+    }
+
+    /** Those of {@link #imagedAs} from which the session may have brought it to {@code name}. */
+    List<Entry> broughtAs(Name name, FileState now) {
+        List<Entry> from = imagedAs(now);
+        for (int i = from.size() - 1; i >= 0; i--) {
+            if (!isBrought(from.get(i).name, name, false)) {
+                from.remove(i);
+            }
+        }
+        return from;
+    }
+
+    /**
+     * Whether what was at e's name is to be found at its place, unless somebody else has done something to it there: the session itself has not taken it
+     * away, and is not changing it.
+     */
+    boolean isFollowed(Entry e) {
+        Name place = e.place;
+        if (place == null || e.users > 0 || childrenWorked(place)) {
+            return false;
+        }
+        Entry there = entries.get(place);
+        return there == null || there.role != Entry.TOUCHED || there.left != null && isStillAt(e, place, null);
+    }
+
+    /**
+     * Whether {@code now}, found at {@code name}, is what was at e's name before a directory was moved, as it was then: a rename of a directory changes
+     * no time of what is below. Of a directory, whether it is the one.
+     */
+    boolean isAsBrought(Entry e, Name name, FileState now) {
+        boolean any = !moves.isNoted() || childrenWorked(name) || now.kind != FileState.FILE || now.nlink > 1 || openElsewhere(now);
+        return isKnown(e, now) && (any || isUntouched(now));
+    }
+
+    /** Whether nobody has changed the file, or given it another name, since the session last saw it, wherever that was. */
+    private boolean isUntouched(FileState now) {
+        Entry[] candidates = byInode.get(now.ino);
+        boolean same = false;
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            same |= c.role == Entry.TOUCHED && (c.users > 0 || isAt(c.image, now) || isAt(c.left, now) || isAt(c.prior, now));
+            for (FileState met : c.met) {
+                same |= isAt(met, now);
+            }
+        }
+        Last last = known.get(now.ino);
+        return same || last != null && (isAt(last.state, now) || isAt(last.other, now));
+    }
+
+    /** Whether what was at e's name before directories were moved is at its place, {@code place}, and nobody but the session has changed it. */
+    boolean isBroughtAsItWas(Entry e, Name place, FileState now) throws IOException {
+        return isUntouched(now) || isKnown(e, now) && (movedWhileOpen(place, now) != null
+                || knownElsewhere(place, now) != null && isAsBrought(e, place, now));
+    }
+
+    /** Of a file of several names the inode's own time changes with any of them. */
+    private static boolean isAt(FileState noted, FileState now) {
+        return noted != null && noted.sameInode(now) && (noted.ctime == now.ctime || noted.nlink > 1);
+    }
+
     /** The entry that {@code now}, found at {@code name}, was moved from, or null. */
     Entry knownElsewhere(Name name, FileState now) {
         Entry[] candidates = byInode.get(now.ino);
@@ -349,10 +495,10 @@ final class Identities {
                 continue;
             }
             boolean there = holds(from.name, now);
+            boolean here = from.name.equals(name);
             // what the session has open is that file: its number cannot have been given to another
-            boolean isOpen = there && from.left == null && !from.name.equals(name);
-            known |= now.couldBeMoved(from.image) || isOpen || from.isOpenOn(now);
-            if (!there && !from.name.equals(name)) {
+            known |= now.couldBeMoved(from.image) || there && !here && from.left == null || from.isOpenOn(now);
+            if (!here && (origin == null || from.image.sameInode(now)) && isBrought(from.name, name, there)) {
                 origin = from;
             }
         }
@@ -406,6 +552,19 @@ final class Identities {
     /** Whether what is at {@code name} came there with a directory that this session renamed: then there was nothing here at its start. */
     boolean movedHere(Name name, FileState now) throws IOException {
         return isBelowMoved(name) && knownElsewhere(name, now) != null;
+    }
+
+    /**
+     * Whether what is at {@code name}, below a moved directory, came along, or is a file that the session itself has left so, or has open, under whatever
+     * name: another thread may have moved it there in the same moment. Who else gives it another name changes the inode's own time.
+     */
+    boolean isOfSession(Name name, FileState now) {
+        if (knownElsewhere(name, now) != null) {
+            return true;
+        }
+        Last last = now.kind == FileState.FILE ? known.get(now.ino) : null;
+        return now.kind == FileState.FILE && openElsewhere(now)
+                || last != null && now.nlink == 1 && now.couldBeMoved(last.state) && now.ctime == last.state.ctime;
     }
 
     /** Whether a directory above is not the one that the session met there. */

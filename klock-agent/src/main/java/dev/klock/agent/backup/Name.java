@@ -71,20 +71,20 @@ final class Name implements Comparable<Name> {
         return new Name(joined);
     }
 
+    /** This name, which is below {@code from}, when that has become {@code to}. */
+    Name moved(Name from, Name to) {
+        int head = from.bytes.length == 1 ? 0 : from.bytes.length;
+        int length = to.bytes.length == 1 ? 0 : to.bytes.length;
+        byte[] joined = Arrays.copyOf(to.bytes, length + bytes.length - head);
+        System.arraycopy(bytes, head, joined, length, bytes.length - head);
+        return new Name(joined);
+    }
+
     /** Whether this name is strictly below {@code directory}. */
     boolean below(Name directory) {
         byte[] d = directory.bytes;
         int length = d.length == 1 ? 0 : d.length;
         return bytes.length > length + 1 && bytes[length] == '/' && Arrays.equals(bytes, 0, length, d, 0, length);
-    }
-
-    /** What this name, which is below {@code directory}, was or will be where that has the name {@code other}. */
-    Name movedTo(Name directory, Name other) {
-        int from = directory.bytes.length == 1 ? 0 : directory.bytes.length;
-        int to = other.bytes.length == 1 ? 0 : other.bytes.length;
-        byte[] moved = Arrays.copyOf(other.bytes, to + bytes.length - from);
-        System.arraycopy(bytes, from, moved, to, bytes.length - from);
-        return new Name(moved);
     }
 
     private int lastSlash() {

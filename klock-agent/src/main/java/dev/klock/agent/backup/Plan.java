@@ -29,6 +29,8 @@ final class Plan {
     int owner = OURS;
     int action = NOTHING;
     boolean times;
+    /** {@link Rollback#GONE} or {@link Rollback#CHANGED}, if this is so of what a directory's rename has taken from here; else 0. */
+    int found;
     Outcome outcome;
     String detail;
     Path aside;

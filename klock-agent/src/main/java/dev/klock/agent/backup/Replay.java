@@ -14,6 +14,8 @@ final class Replay implements Pack.Reader {
     private final Backups backups;
     private final Identities known;
     private final Set<Long> damaged = new HashSet<>();
+    private Name moving;
+    private Name movingTo;
 
     Replay(Backups backups) {
         this.backups = backups;
@@ -30,9 +32,11 @@ final class Replay implements Pack.Reader {
                 backups.startedMs = in.getLong();
                 backups.restoredAfterCrash = in.get() != 0;
                 requireOwn(in);
+                known.moves.isNoted(false);
                 break;
             case Backups.HOME:
                 backups.recordedHome = path(in);
+                known.moves.isNoted(in.hasRemaining());
                 break;
             case Backups.BOOT:
                 backups.boot = new byte[in.remaining()];
@@ -73,11 +77,14 @@ final class Replay implements Pack.Reader {
                 backups.left(e, left, at);
                 e.leftOnDisk = true;
                 e.interrupted = false;
+                moving = e.name.equals(moving) ? null : moving;
                 known.index(e.left, e);
                 break;
             }
             case Backups.TREE: {
                 Name root = new Name(path(in));
+                moving = in.hasRemaining() ? root : null;
+                movingTo = in.hasRemaining() ? new Name(path(in)) : null;
                 for (Entry e : known.all()) {
                     if (e.role == Entry.TOUCHED && (e.name.equals(root) || e.name.below(root))) {
                         e.open();
@@ -86,9 +93,30 @@ final class Replay implements Pack.Reader {
                 }
                 break;
             }
-            case Backups.OPEN:
-                known.entry(new Name(path(in))).openDepth = in.getInt();
+            case Backups.OPEN: {
+                Entry e = known.entry(new Name(path(in)));
+                e.openDepth = in.getInt();
+                e.childWorked |= e.openDepth > 0;
                 break;
+            }
+            case Backups.MOVED: {
+                Name from = new Name(path(in));
+                known.carried(from, new Name(path(in)));
+                moving = null;
+                for (Entry e : known.all()) {
+                    e.interrupted &= !e.name.below(from);
+                }
+                break;
+            }
+            case Backups.MOVES:
+                known.moves.decode(in);
+                break;
+            case Backups.PLACE: {
+                Entry e = known.entry(new Name(path(in)));
+                e.lost = in.get();
+                e.place = in.hasRemaining() ? new Name(path(in)) : null;
+                break;
+            }
             case Backups.END:
                 backups.state = Backups.State.values()[in.get()];
                 backups.endsUnknown = in.hasRemaining() && in.get() != 0;
@@ -119,6 +147,7 @@ final class Replay implements Pack.Reader {
                     Entry e = known.entry(new Name(path(in)));
                     e.timesDue |= (what & Rollback.TIMES) != 0;
                     e.decided |= (what & Rollback.DECIDED) != 0;
+                    e.found |= what & (Rollback.GONE | Rollback.CHANGED);
                 }
                 break;
             case Backups.OUTCOME: {
@@ -134,6 +163,15 @@ final class Replay implements Pack.Reader {
             default:
                 break;
         }
+    }
+
+    /** A directory that was about to be renamed, and of which it is not known whether it was; null if there is none. */
+    Name moving() {
+        return moving;
+    }
+
+    Name movingTo() {
+        return movingTo;
     }
 
     private void replayImage(ByteBuffer in, long dataAt, long dataLength, boolean intact) {

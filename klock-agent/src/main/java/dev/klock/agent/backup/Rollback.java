@@ -49,6 +49,10 @@ final class Rollback {
     /** Bits of a path in the journal of decisions. */
     static final int TIMES = 1;
     static final int DECIDED = 2;
+    /** What was here and was moved with its directory is not where that is now. */
+    static final int GONE = 4;
+    /** It is, but not as it was moved. */
+    static final int CHANGED = 8;
 
     /** Files looked through when the other name of a hard-linked one is searched. */
     private static final int MAX_STRANGERS = 2_000_000;
@@ -142,6 +146,7 @@ final class Rollback {
             }
             files.rest();
         }
+        decisions.tellMissing();
         if (undo.dry()) {
             return foretold();
         }
@@ -205,7 +210,7 @@ final class Rollback {
             for (Name child : files.list(directory)) {
                 Plan p = byName.get(child);
                 FileState now = FileState.look(files, child);
-                boolean goes = p == null ? known.knownElsewhere(child, now) != null
+                boolean goes = p == null ? broughtFrom(child, now) != null
                         : p.e.role == Entry.TOUCHED ? p.outcome == null && p.action == Plan.REMOVE : p.e.image.kind == FileState.ABSENT;
                 if (now.kind != FileState.ABSENT && (!goes || now.kind == FileState.DIRECTORY && willHold(child))) {
                     return true;
@@ -231,6 +236,7 @@ final class Rollback {
                 head.put((byte) what).putInt(p.e.name.bytes.length).put(p.e.name.bytes);
                 p.e.timesDue |= p.times;
                 p.e.decided |= p.action != Plan.NOTHING;
+                p.e.found |= p.found;
             }
         }
         try {
@@ -243,7 +249,7 @@ final class Rollback {
     }
 
     private static int decisions(Plan p) {
-        return (p.times ? TIMES : 0) | (p.action != Plan.NOTHING ? DECIDED : 0);
+        return (p.times ? TIMES : 0) | (p.action != Plan.NOTHING ? DECIDED : 0) | p.found;
     }
 
     /**
@@ -321,6 +327,18 @@ final class Rollback {
         }
     }
 
+    /** Something that is in {@code directory} to stay, the deepest that there is; null if nothing is. */
+    private Name inside(Name directory) throws IOException {
+        for (Name child : files.list(directory)) {
+            if ((files.mode(child.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
+                return child;
+            }
+            Name deeper = inside(child);
+            return deeper == null ? child : deeper;
+        }
+        return null;
+    }
+
     /** A directory of the session's that cannot go: for good, or until an image can be read whose only copy may be in it. */
     private void holds(Plan p) throws IOException {
         for (Map.Entry<Name, IOException> only : unread.entrySet()) {
@@ -328,7 +346,8 @@ final class Rollback {
                 throw new IOException("it holds " + only.getKey() + ", of which the image cannot be read: " + Plan.reason(only.getValue()), only.getValue());
             }
         }
-        aside.keepTheirs(p, HOLDS);
+        Name held = inside(p.e.name);
+        aside.keepTheirs(p, held == null ? HOLDS : HOLDS + ": " + held);
     }
 
     private void removeImplied(Plan p) {
@@ -350,8 +369,8 @@ final class Rollback {
     }
 
     /** Whether it may be what the session met at a place that it cannot come back to, however often it was moved since: it stays where it is. */
-    private boolean isHeldHere(FileState now) {
-        List<Entry> met = known.imagedAs(now);
+    private boolean isHeldHere(Name name, FileState now) {
+        List<Entry> met = known.broughtAs(name, now);
         for (int i = 0; i < met.size(); i++) {
             Plan home = byName.get(met.get(i).name);
             if (home != null && stays(home)) {
@@ -375,11 +394,11 @@ final class Rollback {
                 continue;
             }
             FileState now = FileState.look(files, child);
-            Entry from = now.kind == FileState.ABSENT ? null : known.knownElsewhere(child, now);
+            Entry from = now.kind == FileState.ABSENT ? null : broughtFrom(child, now);
             boolean wasOpen = from == null;
             from = wasOpen ? known.movedWhileOpen(child, now) : from;
             Plan origin = from == null ? null : byName.get(from.name);
-            if (origin == null || stays(origin) || isHeldHere(now)) {
+            if (origin == null || stays(origin) || isHeldHere(child, now)) {
                 continue;
             }
             if (now.kind == FileState.DIRECTORY) {
@@ -397,10 +416,16 @@ final class Rollback {
                 if (wasOpen) {
                     displaced.keepCopy(origin, path, now);
                 }
-                Files.delete(path);
+                displaced.remove(origin, child, now);
             }
             changed.add(directory);
         }
+    }
+
+    /** What the session has brought to {@code name} with a directory, and nobody else has changed since, was there; else null. */
+    private Entry broughtFrom(Name name, FileState now) {
+        Entry from = known.knownElsewhere(name, now);
+        return from == null || crashed || known.isAsBrought(from, name, now) ? from : null;
     }
 
     /** Whether what is at {@code name} may go, as its image can be read. */
@@ -826,6 +851,10 @@ final class Rollback {
         }
         FileState state = FileState.look(files, other);
         if (!state.isLike(p.e.image) || state.kind == FileState.FILE && state.size != p.e.image.size) {
+            return false;
+        }
+        if (state.kind == FileState.FILE && !Arrays.equals(Sha256.of(files.path(other.bytes)), p.e.image.sha)) {
+            // others have changed it between the images of the two names
             return false;
         }
         Path temporary = beside(p);

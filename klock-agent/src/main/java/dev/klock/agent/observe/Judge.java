@@ -586,7 +586,7 @@ final class Judge {
         f.links = directory || f.leads;
         mark(work, f);
         if (directory) {
-            imageTree(f, from);
+            imageTree(f, from, to);
             image(f, to);
         } else {
             images(f, from, to);
@@ -848,9 +848,9 @@ final class Judge {
         }
     }
 
-    private void imageTree(Frame f, Target target) {
+    private void imageTree(Frame f, Target target, Target to) {
         try {
-            images.beforeTree(target.bytes());
+            images.beforeTree(target.bytes(), to.bytes());
             f.waited = true;
             held(f, target);
         } catch (IOException e) {
@@ -920,6 +920,9 @@ final class Judge {
         boolean own = !f.removesA || a.isCreated();
         if (f.removesA) {
             if (f.b != null) {
+                if (f.tree && f.heldA && f.heldB) {
+                    images.renamed(a.bytes(), f.b.bytes());
+                }
                 carryOver(f);
             }
             targets.gone(a, f.replaces, f.tree);
@@ -1095,8 +1098,6 @@ final class Judge {
     private void over(Frame frame, Target target) {
         if (frame.failed) {
             images.failed(target.bytes());
-        } else if (target == frame.b && frame.tree) {
-            images.arrived(frame.a.bytes(), target.bytes());
         } else if (target == frame.a && frame.fd >= 0) {
             images.kept(target.bytes(), frame.fd);
         } else if (target == frame.a && Op.of(frame.op).keepsFirst()) {
@@ -1119,11 +1120,15 @@ final class Judge {
     }
 
     private void over(Frame f) {
-        if (f.heldA) {
-            over(f, f.a);
-        }
-        if (f.heldB) {
-            over(f, f.b);
+        if (f.tree && f.heldA && f.heldB && !f.failed) {
+            images.moved(f.a.bytes(), f.b.bytes());
+        } else {
+            if (f.heldA) {
+                over(f, f.a);
+            }
+            if (f.heldB) {
+                over(f, f.b);
+            }
         }
         if (f.links) {
             // after the effect, so that nobody keeps an answer from before it

@@ -53,6 +53,11 @@ public interface PreImages {
     /** {@link #before} of the directory {@code path} and everything below it; what names lead to must be looked at again afterwards. */
     void beforeTree(byte[] path) throws IOException;
 
+    /** {@link #beforeTree(byte[])} of a directory that is about to be renamed to {@code to}. */
+    default void beforeTree(byte[] path, byte[] to) throws IOException {
+        beforeTree(path);
+    }
+
     /** A change of {@code path} is over: what is there now is what the session left. Must not throw. */
     void left(byte[] path);
 
@@ -61,9 +66,17 @@ public interface PreImages {
         left(path);
     }
 
-    /** The same of the new name of a directory that was renamed, with all that is in it, and was called {@code from}. */
-    default void arrived(byte[] from, byte[] path) {
-        left(path);
+    /**
+     * A directory, after {@link #beforeTree(byte[], byte[])}, was just renamed with all that is in it. Called before a change below the new name begins;
+     * {@link #moved} follows. Must not throw.
+     */
+    default void renamed(byte[] from, byte[] to) {
+    }
+
+    /** The same of both names of a directory that was renamed with all that is in it. */
+    default void moved(byte[] from, byte[] to) {
+        left(from);
+        left(to);
     }
 
     /** The same when the operation has changed the file that was there, or its names, and not put another one there: another is somebody else's. */

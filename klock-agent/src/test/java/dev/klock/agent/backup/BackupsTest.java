@@ -1967,11 +1967,7 @@ class BackupsTest {
             Files.move(o, f, StandardCopyOption.ATOMIC_MOVE);
             backups.left(Work.name(o));
             backups.left(Work.name(f));
-            backups.imageTree(Work.name(out.resolve("d")));
-            backups.image(Work.name(out.resolve("e")));
-            Files.move(out.resolve("d"), out.resolve("e"));
-            backups.left(Work.name(out.resolve("d")));
-            backups.left(Work.name(out.resolve("e")));
+            work.rename(out.resolve("d"), out.resolve("e"));
             open.write(java.nio.ByteBuffer.wrap(new byte[] {'#'}));
             if (!crash) {
                 backups.image(Work.name(g));

@@ -121,14 +121,33 @@ public final class Work {
     }
 
     public void rename(Path from, Path to) throws IOException {
+        rename(from, to, () -> { }, () -> { });
+    }
+
+    /**
+     * {@link #rename(Path, Path)}; of a directory, with what others do between its image and the rename, and between that and the notes of it.
+     */
+    void rename(Path from, Path to, Effect before, Effect after) throws IOException {
         if (backups != null && Files.isDirectory(from, LinkOption.NOFOLLOW_LINKS)) {
-            backups.imageTree(name(from));
+            backups.imageTree(name(from), name(to), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
             boolean done = false;
             try {
-                on(to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));
-                done = true;
+                backups.image(name(to));
+                try {
+                    before.run();
+                    Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+                    done = true;
+                } finally {
+                    if (!done) {
+                        over(to, false, false);
+                    }
+                }
+                after.run();
+                backups.moved(name(from), name(to));
             } finally {
-                over(from, done, false);
+                if (!done) {
+                    over(from, false, false);
+                }
             }
         } else {
             on(from, to, () -> Files.move(from, to, StandardCopyOption.ATOMIC_MOVE));

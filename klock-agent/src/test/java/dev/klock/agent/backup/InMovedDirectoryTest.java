@@ -1,0 +1,413 @@
+package dev.klock.agent.backup;
+
+import static dev.klock.agent.backup.RollbackReport.Outcome.FAILED;
+import static dev.klock.agent.backup.RollbackReport.Outcome.KEPT_THEIRS;
+import static dev.klock.agent.backup.RollbackReport.Outcome.REMOVED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What others do in a directory that the session moves is theirs: it stays, or is named, and what travels along is known by its name (C32). */
+@Tag("K6-5")
+@Tag("C32")
+class InMovedDirectoryTest {
+    /** How the session ends. */
+    enum End { ROLLBACK, KILL, UNDO }
+
+    @TempDir
+    Path temp;
+    private Path home;
+    private Path d;
+    private Path e;
+    private Backups backups;
+    private Work work;
+
+    @BeforeEach
+    void open() throws IOException {
+        temp = temp.toRealPath();
+        home = Files.createDirectory(temp.resolve(".klock"));
+        Path out = Files.createDirectory(temp.resolve("out"));
+        d = Files.createDirectory(out.resolve("d"));
+        e = out.resolve("e");
+        Files.writeString(d.resolve("o"), "of others");
+        Files.writeString(d.resolve("p"), "another");
+        Files.createDirectory(d.resolve("sub"));
+        Files.writeString(d.resolve("sub/f"), "below");
+        backups = Backups.open(home, "s", Work.FILES);
+        backups.preflight(List.of(), List.of(Work.name(out)));
+        work = new Work(backups);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        backups.close();
+    }
+
+    private RollbackReport end(End how) throws IOException {
+        if (how == End.UNDO) {
+            backups.done();
+            backups.close();
+            backups = Backups.reopen(home, "s", Work.FILES);
+        } else if (how == End.KILL) {
+            Path pack = backups.directory().resolve("pack");
+            Path left = Files.copy(pack, temp.resolve("left"));
+            backups.close();
+            Files.move(left, pack, StandardCopyOption.REPLACE_EXISTING);
+            backups = Backups.open(home, "s", Work.FILES);
+        }
+        RollbackReport report = backups.rollback();
+        assertThat(report.count(FAILED)).as("%s", report).isZero();
+        return report;
+    }
+
+    private static String said(RollbackReport report, Path p) {
+        for (RollbackReport.Entry entry : report.entries()) {
+            if (entry.name().equals(p.toString())) {
+                return String.valueOf(entry.detail());
+            }
+        }
+        throw new AssertionError(p + " is not in " + report);
+    }
+
+    private static void save(Path p, String text) throws IOException {
+        Path beside = Files.writeString(p.resolveSibling("beside"), text);
+        Files.move(beside, p, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void rename_byOthersInAMovedDirectory_staysAndIsNamed(End how) throws IOException {
+        work.rename(d, e);
+        Files.move(e.resolve("o"), e.resolve("q"));
+        Files.move(e.resolve("sub"), e.resolve("theirs"));
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("q")).hasContent("of others");
+        assertThat(e.resolve("theirs/f")).hasContent("below");
+        assertThat(d.resolve("o")).hasContent("of others");
+        assertThat(d.resolve("p")).hasContent("another");
+        assertThat(d.resolve("sub/f")).hasContent("below");
+        assertThat(e.resolve("p")).doesNotExist();
+        assertThat(said(report, d.resolve("o"))).contains("somebody else has moved it to " + e.resolve("q"));
+        assertThat(said(report, d.resolve("sub"))).contains("somebody else has moved it to " + e.resolve("theirs"));
+        assertThat(said(report, d.resolve("sub/f"))).isEqualTo("null");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void swap_byOthersInAMovedDirectory_staysAndIsNamed(End how) throws IOException {
+        work.rename(d, e);
+        Files.move(e.resolve("o"), e.resolve("z"));
+        Files.move(e.resolve("p"), e.resolve("o"));
+        Files.move(e.resolve("z"), e.resolve("p"));
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("p")).hasContent("of others");
+        assertThat(e.resolve("o")).hasContent("another");
+        assertThat(d.resolve("o")).hasContent("of others");
+        assertThat(d.resolve("p")).hasContent("another");
+        assertThat(said(report, d.resolve("o"))).contains("somebody else has changed it");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void link_byOthersInAMovedDirectory_stays(End how) throws IOException {
+        work.rename(d, e);
+        Files.createLink(e.resolve("q"), e.resolve("o"));
+
+        end(how);
+
+        assertThat(e.resolve("q")).hasContent("of others");
+        assertThat(d.resolve("o")).hasContent("of others");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ROLLBACK", "UNDO"})
+    void mode_byOthersInAMovedDirectory_stays(End how) throws IOException {
+        work.rename(d, e);
+        Files.setPosixFilePermissions(e.resolve("o"), PosixFilePermissions.fromString("rw-------"));
+
+        RollbackReport report = end(how);
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(e.resolve("o")))).isEqualTo("rw-------");
+        assertThat(said(report, d.resolve("o"))).contains("somebody else has changed it");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void rename_byOthersBetweenTwoMoves_staysAndIsNamed(End how) throws IOException {
+        work.rename(d, e);
+        Files.move(e.resolve("o"), e.resolve("q"));
+        work.rename(e, d);
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("q")).hasContent("of others");
+        assertThat(d.resolve("o")).hasContent("of others");
+        assertThat(d.resolve("q")).doesNotExist();
+        assertThat(said(report, d.resolve("o"))).contains("somebody else has removed it, or moved it away");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void deletion_byOthersInAMovedDirectory_isNamed(End how) throws IOException {
+        work.rename(d, e);
+        Files.delete(e.resolve("o"));
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("o")).hasContent("of others");
+        assertThat(said(report, d.resolve("o"))).contains("somebody else has removed it, or moved it away");
+        assertThat(said(report, d.resolve("p"))).isEqualTo("null");
+        assertThat(e).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void deletion_byOthersBetweenTwoMoves_isNamed(End how) throws IOException {
+        work.rename(d, e);
+        Files.delete(e.resolve("o"));
+        work.rename(e, d);
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("o")).hasContent("of others");
+        assertThat(said(report, d.resolve("o"))).contains("somebody else has removed it, or moved it away");
+    }
+
+    /** The save is in neither image: the tree was imaged before it, and it is as the session found it when it next came. */
+    @ParameterizedTest
+    @EnumSource
+    void save_byOthersBetweenImageAndRename_isBackWhereTheyMadeIt(End how) throws IOException {
+        work.rename(d, e);
+        work.rename(e, d);
+        save(d.resolve("o"), "saved before");
+        work.rename(d, e, () -> {
+            save(d.resolve("o"), "saved in between, by a rename");
+            Files.writeString(d.resolve("p"), "saved in between, in place");
+            Files.writeString(d.resolve("n"), "new");
+            Files.delete(d.resolve("sub/f"));
+        }, () -> { });
+        work.rename(e, d);
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("o")).hasContent("saved in between, by a rename");
+        assertThat(d.resolve("p")).hasContent("saved in between, in place");
+        assertThat(d.resolve("n")).hasContent("new");
+        assertThat(d.resolve("sub/f")).hasContent("below");
+        assertThat(e).doesNotExist();
+        assertThat(said(report, d.resolve("o"))).contains("their version is in place");
+        assertThat(said(report, d.resolve("p"))).contains("their version is in place");
+        assertThat(said(report, d.resolve("sub/f"))).contains("somebody else has removed it");
+        assertThat(report.displacedLine()).as("%s", report).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void save_byOthersBetweenImageAndTheOnlyRename_isBackWhereTheyMadeIt(End how) throws IOException {
+        work.rename(d, e, () -> {
+            save(d.resolve("o"), "saved in between");
+            Files.createDirectory(d.resolve("new"));
+            Files.writeString(d.resolve("new/n"), "new");
+            Files.move(d.resolve("p"), d.resolve("q"));
+        }, () -> { });
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("o")).hasContent("saved in between");
+        assertThat(d.resolve("new/n")).hasContent("new");
+        assertThat(d.resolve("q")).hasContent("another");
+        assertThat(said(report, d.resolve("p"))).contains("somebody else has");
+        assertThat(e).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ROLLBACK", "UNDO"})
+    void directory_ofOthersAtTheOldNameRightAfterTheRename_isTheirs(End how) throws IOException {
+        work.rename(d, e, () -> { }, () -> {
+            Files.createDirectory(d);
+            Files.writeString(d.resolve("o"), "theirs");
+        });
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("o")).hasContent("theirs");
+        assertThat(report.displacedLine()).as("%s", report).isNull();
+    }
+
+    /** The process is gone before it could note anything of a rename, or look at what came along. */
+    @ParameterizedTest
+    @EnumSource(names = {"KILL"})
+    void recovery_afterAKillBetweenRenameAndNote_knowsOfTheRename(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        Path[] left = new Path[1];
+        work.rename(d, e, () -> { }, () -> left[0] = Files.copy(backups.directory().resolve("pack"), temp.resolve("killed")));
+        Path pack = backups.directory().resolve("pack");
+        backups.close();
+        Files.move(left[0], pack, StandardCopyOption.REPLACE_EXISTING);
+        backups = Backups.open(home, "s", Work.FILES);
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"KILL"})
+    void save_byOthersBetweenImageAndRenameThatWasTheLastThing_isInTheTree(End how) throws IOException {
+        Path[] left = new Path[1];
+        work.rename(d, e, () -> {
+            save(d.resolve("o"), "saved in between");
+            Files.move(d.resolve("p"), d.resolve("q"));
+        }, () -> left[0] = Files.copy(backups.directory().resolve("pack"), temp.resolve("killed")));
+        Path pack = backups.directory().resolve("pack");
+        backups.close();
+        Files.move(left[0], pack, StandardCopyOption.REPLACE_EXISTING);
+        backups = Backups.open(home, "s", Work.FILES);
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(e.resolve("o")).hasContent("saved in between");
+        assertThat(e.resolve("q")).hasContent("another");
+        assertThat(d.resolve("o")).hasContent("of others");
+        assertThat(said(report, d.resolve("o"))).contains("somebody else has changed it");
+        assertThat(said(report, d.resolve("p"))).contains("somebody else has moved it to " + e.resolve("q"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void creation_whoseDirectoryOthersMoved_staysAndIsNamed(End how) throws IOException {
+        work.write(d.resolve("n"), "mine");
+        Files.move(d, e);
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("n")).hasContent("mine");
+        assertThat(said(report, d.resolve("n"))).contains("the session made it, and somebody else has moved it to " + e.resolve("n"));
+        assertThat(report.count(KEPT_THEIRS)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void creation_inAMovedDirectoryThatOthersMovedOn_staysAndIsNamed(End how) throws IOException {
+        work.write(d.resolve("n"), "mine");
+        work.rename(d, e);
+        Path f = e.resolveSibling("f");
+        Files.move(e, f);
+
+        RollbackReport report = end(how);
+
+        assertThat(f.resolve("n")).hasContent("mine");
+        assertThat(d.resolve("o")).hasContent("of others");
+        assertThat(d.resolve("n")).doesNotExist();
+        assertThat(said(report, d.resolve("n"))).contains("somebody else has moved it to " + f.resolve("n"));
+        assertThat(said(report, d)).contains("somebody else has moved it to " + f);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void creation_thatOthersMoved_isNamedUntilItIsGone(End how) throws IOException {
+        Path made = e.resolveSibling("made");
+        work.mkdir(made);
+        work.write(made.resolve("n"), "mine");
+        Files.move(made, e);
+        assertThat(said(end(how), made)).contains("the session made it, and somebody else has moved it to " + e);
+
+        backups.close();
+        backups = Backups.reopen(home, "s", Work.FILES);
+        assertThat(said(backups.rollback(), made)).contains("somebody else has moved it to " + e);
+
+        Files.delete(e.resolve("n"));
+        Files.delete(e);
+        backups.close();
+        backups = Backups.reopen(home, "s", Work.FILES);
+        assertThat(backups.rollback().count(KEPT_THEIRS)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void creation_thatOthersRemoved_isNamedOnce(End how) throws IOException {
+        work.write(d.resolve("n"), "mine");
+        work.write(d.resolve("m"), "mine");
+        Files.delete(d.resolve("n"));
+        Files.delete(d.resolve("m"));
+
+        RollbackReport report = end(how);
+
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(report.notes()).as("%s", report).hasSize(1);
+        assertThat(report.notes().get(0).detail()).contains("and at 1 other path, is gone");
+    }
+
+    /** What the session does itself in a directory that it has moved is nobody else's. */
+    @ParameterizedTest
+    @EnumSource
+    void work_ofTheSessionInAMovedDirectory_isUndoneWithoutAWord(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        work.write(d.resolve("n"), "mine");
+        work.rename(d, e);
+        work.rename(e.resolve("o"), e.resolve("q"));
+        work.delete(e.resolve("p"));
+        work.rename(e.resolve("sub"), d);
+        work.link(e.resolve("q"), d.resolve("q"));
+        work.write(d.resolve("f"), "changed");
+        work.rename(e, d.resolve("e"));
+        work.rename(d, e);
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+        assertThat(report.toString()).doesNotContain("somebody else has");
+        assertThat(report.count(REMOVED)).as("%s", report).isPositive();
+    }
+
+    /** Told of as if it had been: the program was let go on, and has not done it. */
+    @ParameterizedTest
+    @EnumSource(names = {"ROLLBACK", "UNDO"})
+    void save_byOthersBeforeARenameThatIsNotCarriedOut_isTheirs(End how) throws IOException {
+        backups.imageTree(Work.name(d), Work.name(e), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        backups.image(Work.name(e));
+        save(d.resolve("o"), "saved in between");
+        backups.moved(Work.name(d), Work.name(e));
+        work.rename(d, e);
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("o")).hasContent("saved in between");
+        assertThat(e).doesNotExist();
+        assertThat(report.displacedLine()).as("%s", report).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void rename_thatFails_changesNothingOfWhatIsKnown(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        assertThatThrownBy(() -> work.rename(d, e, () -> {
+            throw new IOException("as if it had failed");
+        }, () -> { })).isInstanceOf(IOException.class);
+        work.write(d.resolve("o"), "session");
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+    }
+}
