@@ -113,6 +113,33 @@ class KlockTest {
     }
 
     @Test
+    void entered_closedInAnotherOrder_leavesNothingOnTheThread() throws Exception {
+        try (KlockSession one = Klock.open(manifest("one-of-two", -1, "CONSUMES FILE:/w/a"));
+                KlockSession two = Klock.open(manifest("two-of-two", -1, "CONSUMES FILE:/w/a"))) {
+            KlockSession.Entered outer = one.enter();
+            KlockSession.Entered inner = two.enter();
+            outer.close();
+            assertThat(Klock.current()).isSameAs(two);
+            inner.close();
+            assertThat(Klock.current()).isNull();
+        }
+    }
+
+    @Test
+    void work_thatThrows_orMayNotRun_leavesTheThreadAsItWas() throws Exception {
+        KlockSession session = Klock.open(manifest("thrower", -1, "CONSUMES FILE:/w/a"));
+        assertThatThrownBy(() -> session.call(() -> {
+            throw new IOException("mine");
+        })).isInstanceOf(IOException.class).hasMessage("mine");
+        assertThat(Klock.current()).isNull();
+        Runnable wrapped = session.wrap((Runnable) () -> {});
+        session.close();
+        assertThatIllegalStateException().as("looked at when it runs").isThrownBy(wrapped::run);
+        assertThatIllegalStateException().isThrownBy(session::enter);
+        assertThat(Klock.current()).isNull();
+    }
+
+    @Test
     void open_ofOneAgentOfSeveral_hasItsScope() throws Exception {
         Path file = dir.resolve("several.yaml");
         Files.writeString(file, "ver: \"1.0\"\nagent_id: app\nscope: []\nagents:\n  - {agent_id: b, scope: [\"MUTATES FILE:/w/b\"]}\n");
