@@ -21,6 +21,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -122,6 +123,25 @@ class KlockTest {
             assertThat(Klock.current()).isSameAs(two);
             inner.close();
             assertThat(Klock.current()).isNull();
+        }
+    }
+
+    @Test
+    void current_onVirtualThreads_isAsOnOthers() throws Exception {
+        Assumptions.assumeTrue(Runtime.version().feature() >= 21, "no virtual threads");
+        try (KlockSession session = Klock.open(manifest("virtual", -1, "CONSUMES FILE:/w/a"))) {
+            List<KlockSession> seen = Collections.synchronizedList(new ArrayList<>());
+            Runnable look = () -> seen.add(Klock.current());
+            session.run(() -> {
+                for (Runnable work : List.of(look, session.wrap(look))) {
+                    try {
+                        ((Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work)).join();
+                    } catch (ReflectiveOperationException | InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            });
+            assertThat(seen).as("one that was not wrapped is nobody's").containsExactly(null, session);
         }
     }
 

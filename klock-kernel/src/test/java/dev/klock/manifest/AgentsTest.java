@@ -96,7 +96,7 @@ class AgentsTest {
 
     /** As many lines as there may be, each with an effect: nothing is compared more often than once with each other. */
     @Test
-    @Timeout(60)
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void agents_asLargeAsTheyMayBe_areReadInReasonableTime() throws ManifestException {
         StringBuilder b = new StringBuilder("agent_id: app\nscope:\n");
         String line = "{predicate: PROVIDES, resource: PROCESS:/bin/%1$s%2$d, effects: [MUTATES FILE:/w/%1$s/%2$d]}\n";
