@@ -21,6 +21,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -110,6 +111,52 @@ class KlockTest {
             first.close();
             assertThat(Klock.current()).isNull();
         }
+    }
+
+    @Test
+    void entered_closedInAnotherOrder_leavesNothingOnTheThread() throws Exception {
+        try (KlockSession one = Klock.open(manifest("one-of-two", -1, "CONSUMES FILE:/w/a"));
+                KlockSession two = Klock.open(manifest("two-of-two", -1, "CONSUMES FILE:/w/a"))) {
+            KlockSession.Entered outer = one.enter();
+            KlockSession.Entered inner = two.enter();
+            outer.close();
+            assertThat(Klock.current()).isSameAs(two);
+            inner.close();
+            assertThat(Klock.current()).isNull();
+        }
+    }
+
+    @Test
+    void current_onVirtualThreads_isAsOnOthers() throws Exception {
+        Assumptions.assumeTrue(Runtime.version().feature() >= 21, "no virtual threads");
+        try (KlockSession session = Klock.open(manifest("virtual", -1, "CONSUMES FILE:/w/a"))) {
+            List<KlockSession> seen = Collections.synchronizedList(new ArrayList<>());
+            Runnable look = () -> seen.add(Klock.current());
+            session.run(() -> {
+                for (Runnable work : List.of(look, session.wrap(look))) {
+                    try {
+                        ((Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work)).join();
+                    } catch (ReflectiveOperationException | InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            });
+            assertThat(seen).as("one that was not wrapped is nobody's").containsExactly(null, session);
+        }
+    }
+
+    @Test
+    void work_thatThrows_orMayNotRun_leavesTheThreadAsItWas() throws Exception {
+        KlockSession session = Klock.open(manifest("thrower", -1, "CONSUMES FILE:/w/a"));
+        assertThatThrownBy(() -> session.call(() -> {
+            throw new IOException("mine");
+        })).isInstanceOf(IOException.class).hasMessage("mine");
+        assertThat(Klock.current()).isNull();
+        Runnable wrapped = session.wrap((Runnable) () -> {});
+        session.close();
+        assertThatIllegalStateException().as("looked at when it runs").isThrownBy(wrapped::run);
+        assertThatIllegalStateException().isThrownBy(session::enter);
+        assertThat(Klock.current()).isNull();
     }
 
     @Test

@@ -32,6 +32,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -62,6 +65,23 @@ class LibraryPageTest {
             scope:
               - MUTATES FILE:${workspace}/src/**
               - CONSUMES DB:orders
+            """
+            // end
+            ;
+
+    private static final String AGENTS =
+            // page: declared
+            """
+            ver: "1.0"
+            agent_id: app
+            scope:
+              - CONSUMES FILE:${workspace}/**
+            agents:
+              - agent_id: builder
+                scope: [MUTATES FILE:${workspace}/src/**]
+              - agent_id: reviewer
+                scope: [CONSUMES FILE:${workspace}/doc/**, MUTATES FILE:${workspace}/notes/**]
+                deny: [MUTATES FILE:${workspace}/notes/done/**]
             """
             // end
             ;
@@ -131,6 +151,30 @@ class LibraryPageTest {
         // end
         assertThat(done).hasToString("edited, documented");
         assertThat(stop).isFalse();
+    }
+
+    @Test
+    @Tag("K1-1")
+    void klock_open_ofSeveralAgents_eachWorksAsItself() throws Exception {
+        Path manifest = Files.writeString(dir.resolve("klock.yaml"), AGENTS);
+        StringBuffer done = new StringBuffer();
+        ExecutorService pool = Executors.newSingleThreadExecutor();
+        // page: agents
+        try (KlockSession builder = Klock.open(manifest, "builder", Duration.ofSeconds(5));
+                KlockSession reviewer = Klock.open(manifest, "reviewer", Duration.ofSeconds(5))) {
+            builder.run(() -> done.append("built by ").append(Klock.current().agentId()));
+            Executor reviews = reviewer.wrap((Executor) pool);
+            CompletableFuture<Void> review = CompletableFuture.runAsync(() -> done.append(", reviewed by ").append(Klock.current().agentId()), reviews);
+            review.join();
+            try (KlockSession.Entered entered = builder.enter()) {
+                done.append(", mended by ").append(Klock.current().agentId());
+            }
+        }
+        // end
+        assertThat(done).hasToString("built by builder, reviewed by reviewer, mended by builder");
+        assertThat(pool.submit(Klock::current).get()).as("the pool's thread is nobody's again").isNull();
+        pool.shutdown();
+        assertThat(Klock.current()).isNull();
     }
 
     @Test

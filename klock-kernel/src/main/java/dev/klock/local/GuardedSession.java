@@ -59,15 +59,30 @@ final class GuardedSession implements KlockSession {
         return answer(agent.ask("acquire", number, LocalSession.millis(wait), intents.clone()));
     }
 
-    private static Answer answer(Object told) {
+    /** What {@link Answer#handle} is, here: the agent's names for grants are each session's own. */
+    private static final class Granted {
+        final GuardedSession by;
+        final Object name;
+
+        Granted(GuardedSession by, Object name) {
+            this.by = by;
+            this.name = name;
+        }
+    }
+
+    private Answer answer(Object told) {
         Object[] a = (Object[]) told;
         return new Answer(Answer.Verdict.valueOf((String) a[0]), List.of((String[]) a[1]), List.of((String[]) a[2]), List.of((String[]) a[3]), (Long) a[4],
-                (String) a[5], a[6]);
+                (String) a[5], a[6] == null ? null : new Granted(this, a[6]));
     }
 
     @Override
     public boolean release(Answer granted) {
-        return (Boolean) agent.ask("release", number, Objects.requireNonNull(granted, "granted").handle());
+        Object handle = Objects.requireNonNull(granted, "granted").handle();
+        if (!(handle instanceof Granted) || ((Granted) handle).by != this) {
+            return false;
+        }
+        return (Boolean) agent.ask("release", number, ((Granted) handle).name);
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.klock.KlockSession;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +21,19 @@ final class GuardedSessions {
     private static final String AGENT = "dev.klock.bridge.Sessions";
 
     private final Function<Object[], Object> agent;
-    private final ConcurrentHashMap<Object, WeakReference<GuardedSession>> open = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Object, Known> open = new ConcurrentHashMap<>();
+    /** Those that the program has let go of without closing them. */
+    private final ReferenceQueue<GuardedSession> forgotten = new ReferenceQueue<>();
+
+    /** A session, by the agent's name for it. */
+    private static final class Known extends WeakReference<GuardedSession> {
+        final Object number;
+
+        Known(GuardedSession session, Object number, ReferenceQueue<GuardedSession> forgotten) {
+            super(session, forgotten);
+            this.number = number;
+        }
+    }
 
     GuardedSessions(Function<Object[], Object> agent) {
         this.agent = agent;
@@ -54,20 +67,23 @@ final class GuardedSessions {
         Object[] opened;
         try {
             opened = (Object[]) ask("open", file.toAbsolutePath().toString(), agentId, LocalSession.millis(wait));
-        } catch (IllegalStateException | IllegalArgumentException e) {
-            throw new KlockException(e.getMessage(), e);
+        } catch (RuntimeException e) {
+            throw new KlockException(e.getMessage() == null ? e.toString() : e.getMessage(), e);
         }
         if (opened == null) {
             return null;
         }
         GuardedSession session = new GuardedSession(this, opened[0], (String) opened[1], (String) opened[2], (Long) opened[3]);
-        open.put(opened[0], new WeakReference<>(session));
+        for (Object gone = forgotten.poll(); gone != null; gone = forgotten.poll()) {
+            open.remove(((Known) gone).number, gone);
+        }
+        open.put(opened[0], new Known(session, opened[0], forgotten));
         return session;
     }
 
     KlockSession current() {
         Object number = ask("current");
-        WeakReference<GuardedSession> session = number == null ? null : open.get(number);
+        Known session = number == null ? null : open.get(number);
         return session == null ? null : session.get();
     }
 

@@ -14,6 +14,7 @@ import dev.klock.kernel.Conflict;
 import dev.klock.kernel.Lease;
 import dev.klock.kernel.LeaseState;
 import dev.klock.kernel.LifeCycle;
+import dev.klock.kernel.Outcome;
 import dev.klock.kernel.Predicate;
 import dev.klock.kernel.Refusal;
 import dev.klock.kernel.SessionKey;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -37,8 +39,8 @@ import java.util.function.Consumer;
  * before its leases go: a session that holds any does not die, since it asks for nothing that it does not hold.
  */
 public final class LocalSession implements KlockSession, SessionListener {
-    /** What the thread works as. */
-    private static final ThreadLocal<LocalSession> CURRENT = new ThreadLocal<>();
+    /** What the thread has entered last and not closed. */
+    private static final ThreadLocal<Inside> CURRENT = new ThreadLocal<>();
     private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
 
     private final EmbeddedSession held;
@@ -46,6 +48,8 @@ public final class LocalSession implements KlockSession, SessionListener {
     /** Null if nothing enforces it. */
     private final Enforcement enforcement;
     private final long ttlMs;
+    /** Whether the enforcement has begun, and was told of no end since. Guarded by this object. */
+    private boolean begun;
     /** What came of asking for the manifest; whether its leases are held still, {@link #answer} looks. Written under this object's lock. */
     private volatile Answer answer;
 
@@ -76,7 +80,8 @@ public final class LocalSession implements KlockSession, SessionListener {
 
     /** What the calling thread works as; null for none. */
     static LocalSession current() {
-        return CURRENT.get();
+        Inside last = CURRENT.get();
+        return last == null ? null : last.session();
     }
 
     /** Asks for the manifest's leases for the first time. */
@@ -100,7 +105,25 @@ public final class LocalSession implements KlockSession, SessionListener {
         if (now.isGranted()) {
             return now;
         }
-        return settle(held.acquireRetrying(manifest, millis(total), ttlMs, enforcement != null, Backoff.STANDARD, ThreadLocalRandom.current()));
+        if (enforcement == null) {
+            return settle(held.acquireRetrying(manifest, millis(total), ttlMs, false, Backoff.STANDARD, ThreadLocalRandom.current()));
+        }
+        return retryUndoing(millis(total));
+    }
+
+    /** As {@link EmbeddedSession#acquireRetrying}; whatever dies is undone before it asks again (C43). */
+    private Answer retryUndoing(long totalMs) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(totalMs);
+        for (int attempts = 0; ; attempts++) {
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            Answer now = settle(held.acquire(manifest, Math.max(0, leftMs), ttlMs, true));
+            long delayMs = Backoff.STANDARD.delayMs(attempts, ThreadLocalRandom.current().nextDouble());
+            boolean asksAgain = now.verdict() == Answer.Verdict.DIE || now.verdict() == Answer.Verdict.PAUSED;
+            if (!asksAgain || deadline - System.nanoTime() <= TimeUnit.MILLISECONDS.toNanos(delayMs)) {
+                return now;
+            }
+            Thread.sleep(delayMs);
+        }
     }
 
     /** The manifest's leases are those of its last grant: what is left of the one before is held twice now, and goes. */
@@ -109,16 +132,15 @@ public final class LocalSession implements KlockSession, SessionListener {
         if (a.verdict() == Verdict.DIE) {
             undone();
         } else if (a.isGranted() && enforcement != null) {
-            try {
-                enforcement.begin();
-                held.confirm();
-            } catch (IOException e) {
-                held.release(a.leases());
-                Answer refused = refused(e.getMessage());
-                synchronized (this) {
-                    answer = refused;
+            String refusal = begin(a.leases());
+            if (refusal != null) {
+                return keep(refused(refusal));
+            }
+            if (!confirm(a.leases())) {
+                now = asOfNow(now);
+                if (held.state() == LifeCycle.ABORTED) {
+                    undone();
                 }
-                return refused;
             }
         }
         List<Lease> before = List.of();
@@ -134,6 +156,42 @@ public final class LocalSession implements KlockSession, SessionListener {
             held.release(before);
         }
         return now;
+    }
+
+    private synchronized Answer keep(Answer now) {
+        answer = now;
+        return now;
+    }
+
+    /** Null, or why it is not: then {@code reserved} is given back. */
+    private String begin(List<Lease> reserved) {
+        boolean done = false;
+        String refusal = null;
+        try {
+            enforcement.begin();
+            done = true;
+        } catch (IOException | RuntimeException e) {
+            refusal = e.getMessage() == null ? e.toString() : e.getMessage();
+        } finally {
+            if (!done && !reserved.isEmpty()) {
+                held.release(reserved);
+            }
+        }
+        if (done) {
+            synchronized (this) {
+                begun = true;
+            }
+        }
+        return refusal;
+    }
+
+    /** Whether all of {@code reserved} is held: something of it may have been lost while the enforcement began. */
+    private boolean confirm(List<Lease> reserved) {
+        if (reserved.isEmpty()) {
+            return true;
+        }
+        Outcome out = held.confirm();
+        return !out.isRefused() && out.leases().size() == reserved.size();
     }
 
     @Override
@@ -154,11 +212,18 @@ public final class LocalSession implements KlockSession, SessionListener {
         return more;
     }
 
-    /** The session has died, or was aborted. */
+    /** The session has died, or is about to be aborted. */
     private void undone() {
-        if (enforcement != null) {
+        if (enforcement != null && endsNow()) {
             enforcement.rollBack();
         }
+    }
+
+    /** Whether there is something that was begun: once for each beginning. */
+    private synchronized boolean endsNow() {
+        boolean ends = begun;
+        begun = false;
+        return ends;
     }
 
     /** The manifest's leases went, too (C43), unless another thread has been granted them again since. */
@@ -210,18 +275,23 @@ public final class LocalSession implements KlockSession, SessionListener {
     @Override
     public Entered enter() {
         check();
-        return new Inside(CURRENT.get());
+        Inside inside = new Inside(CURRENT.get());
+        CURRENT.set(inside);
+        return inside;
     }
 
     /** The calling thread works as this session. */
     private final class Inside implements Entered {
         private final Thread thread = Thread.currentThread();
-        private final LocalSession before;
+        private final Inside before;
         private boolean over;
 
-        Inside(LocalSession before) {
+        Inside(Inside before) {
             this.before = before;
-            CURRENT.set(LocalSession.this);
+        }
+
+        LocalSession session() {
+            return LocalSession.this;
         }
 
         @Override
@@ -229,13 +299,19 @@ public final class LocalSession implements KlockSession, SessionListener {
             if (Thread.currentThread() != thread) {
                 throw new IllegalStateException("entered by another thread: " + thread.getName());
             }
-            if (!over) {
-                over = true;
-                if (before == null) {
-                    CURRENT.remove();
-                } else {
-                    CURRENT.set(before);
-                }
+            if (over) {
+                return;
+            }
+            over = true;
+            // whoever closes them in another order gets back to none that is closed
+            Inside last = CURRENT.get();
+            while (last != null && last.over) {
+                last = last.before;
+            }
+            if (last == null) {
+                CURRENT.remove();
+            } else {
+                CURRENT.set(last);
             }
         }
     }
@@ -367,13 +443,14 @@ public final class LocalSession implements KlockSession, SessionListener {
 
     @Override
     public void abort(String reason) {
-        held.abort(reason);
+        // nobody else gets what it holds before what it did there is undone
         undone();
+        held.abort(reason);
     }
 
     @Override
     public void close() {
-        if (enforcement != null) {
+        if (enforcement != null && endsNow()) {
             enforcement.end();
         }
         held.close();

@@ -166,23 +166,27 @@ public final class Manifest {
         Map<String, Integer> places = new HashMap<>();
         List<Line> leases = new ArrayList<>();
         addLeases(scope, places, leases);
-        if (!agents.isEmpty()) {
-            for (int i = leases.size() - 1; i >= 0; i--) {
-                if (!leases.get(i).predicate().changes() && isMet(leases.get(i))) {
-                    leases.remove(i);
-                }
-            }
-        }
-        return List.copyOf(leases);
+        return agents.isEmpty() ? List.copyOf(leases) : withoutThoseOfAgents(leases);
     }
 
-    private boolean isMet(Line line) {
+    private List<Line> withoutThoseOfAgents(List<Line> leases) {
+        List<Line> theirs = new ArrayList<>();
         for (int i = 0; i < agents.size(); i++) {
-            List<Line> leases = agents.get(i).leases();
-            for (int k = 0; k < leases.size(); k++) {
-                if (meet(line, leases.get(k))) {
-                    return true;
-                }
+            theirs.addAll(agents.get(i).leases());
+        }
+        List<Line> left = new ArrayList<>(leases.size());
+        for (int i = 0; i < leases.size(); i++) {
+            if (leases.get(i).predicate().changes() || !isMet(leases.get(i), theirs)) {
+                left.add(leases.get(i));
+            }
+        }
+        return List.copyOf(left);
+    }
+
+    private static boolean isMet(Line line, List<Line> theirs) {
+        for (int i = 0; i < theirs.size(); i++) {
+            if (meet(line, theirs.get(i))) {
+                return true;
             }
         }
         return false;

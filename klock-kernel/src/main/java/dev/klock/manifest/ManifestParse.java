@@ -56,6 +56,8 @@ final class ManifestParse {
     private List<Line> testAllows = List.of();
     private List<Line> testDenies = List.of();
     private final List<Manifest> agents = new ArrayList<>();
+    /** Line and column of each agent's id. */
+    private final List<int[]> agentPlaces = new ArrayList<>();
     private final List<LibraryHook> hooks = new ArrayList<>();
     private final List<Setting> settings = new ArrayList<>();
     /** Who the triples of the third dialect say their subject is; the first one's place for messages. */
@@ -204,13 +206,31 @@ final class ManifestParse {
             throw at(startLine, startColumn, "has no agent_id", "write agent_id: NAME");
         }
         judge(scope, deny);
+        List<Line> held = new ArrayList<>();
+        addAll(scope, true, held);
         for (int i = 0; i < agents.size(); i++) {
             Manifest agent = agents.get(i);
             if (agent.agentId().equals(agentId)) {
-                throw at(startLine, startColumn, "agents has another " + agentId, "that is the process's own name: give each agent one of its own");
+                throw at(agentPlaces.get(i)[0], agentPlaces.get(i)[1], "agents has another " + agentId,
+                        "that is the process's own name: give each agent one of its own");
             }
             judge(agent.scope(), agent.deny());
-            checkApart(agent.agentId(), agent.scope(), scope);
+            List<Line> declared = new ArrayList<>();
+            addAll(agent.scope(), false, declared);
+            checkApart(agent.agentId(), declared, held);
+        }
+    }
+
+    /** Adds {@code lines} and their effects; if {@code changing}, only those that change what they are about. */
+    private static void addAll(List<Line> lines, boolean changing, List<Line> all) {
+        for (int i = 0; i < lines.size(); i++) {
+            Line line = lines.get(i);
+            if (!changing || line.predicate().changes()) {
+                all.add(line);
+            }
+            if (line.effects() != null) {
+                addAll(line.effects(), changing, all);
+            }
         }
     }
 
@@ -224,21 +244,15 @@ final class ManifestParse {
     }
 
     /** What the process itself may change it holds as long as it runs, so no agent of its own would ever get it. */
-    private void checkApart(String agent, List<Line> declared, List<Line> ofProcess) throws ManifestException {
+    private void checkApart(String agent, List<Line> declared, List<Line> held) throws ManifestException {
         for (int i = 0; i < declared.size(); i++) {
             Line line = declared.get(i);
-            for (int k = 0; k < ofProcess.size(); k++) {
-                Line own = ofProcess.get(k);
-                if (own.predicate().changes() && Manifest.meet(own, line)) {
+            for (int k = 0; k < held.size(); k++) {
+                Line own = held.get(k);
+                if (Manifest.meet(own, line)) {
                     throw at(line.line(), line.column(), line + " of agent " + agent + " meets " + own + " of the process itself (line " + own.line()
                             + "), which holds that as long as it runs", "declare it for one of them");
                 }
-                if (own.effects() != null) {
-                    checkApart(agent, declared, own.effects());
-                }
-            }
-            if (line.effects() != null) {
-                checkApart(agent, line.effects(), ofProcess);
             }
         }
     }
@@ -262,6 +276,8 @@ final class ManifestParse {
     private Manifest agent() throws ManifestException {
         int startLine = line;
         int startColumn = column;
+        int idLine = line;
+        int idColumn = column;
         boolean[] seen = new boolean[AGENT.length];
         String id = null;
         String session = null;
@@ -269,10 +285,13 @@ final class ManifestParse {
         List<Line> allowed = null;
         List<Line> denied = List.of();
         while (next() != Token.MAPPING_END) {
+            checkIsOfAnAgent(fieldName());
             String field = field(AGENT, seen, "field of an agent");
             next();
             switch (field) {
                 case "agent_id":
+                    idLine = line;
+                    idColumn = column;
                     id = id(field);
                     break;
                 case "session_id":
@@ -295,10 +314,19 @@ final class ManifestParse {
         }
         for (int i = 0; i < agents.size(); i++) {
             if (agents.get(i).agentId().equals(id)) {
-                throw at(startLine, startColumn, "agents has " + id + " twice", "give each agent a name of its own");
+                throw at(idLine, idColumn, "agents has " + id + " twice, first on line " + agentPlaces.get(i)[0], "give each agent a name of its own");
             }
         }
+        agentPlaces.add(new int[] {idLine, idColumn});
         return new Manifest(file, session, id, age, allowed, denied, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), new String[0]);
+    }
+
+    /** What there is once for the whole process is known, and yet no field of an agent. */
+    private void checkIsOfAnAgent(String name) throws ManifestException {
+        if (isOneOf(name, TOP) && !isOneOf(name, AGENT)) {
+            throw here(name + " stands under an agent", name.equals("intents") ? "write its triples under scope"
+                    : name.equals("priority") ? "write priority_timestamp" : "write it once, at the top level: it is for the whole process");
+        }
     }
 
     /** A triple's subject and session must be the manifest's: nobody declares for another (KLIS-1 part 7, intent spoofing). */

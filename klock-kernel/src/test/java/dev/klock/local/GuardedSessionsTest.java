@@ -62,7 +62,7 @@ class GuardedSessionsTest {
 
         Answer answer = session.acquire(Duration.ofMillis(3), "MUTATES FILE:/w");
 
-        assertThat(answer).isEqualTo(new Answer(Answer.Verdict.GRANTED, List.of("lease_1 MUTATES FILE:/w"), List.of(), List.of(), 0, null, 9L));
+        assertThat(answer).isEqualTo(new Answer(Answer.Verdict.GRANTED, List.of("lease_1 MUTATES FILE:/w"), List.of(), List.of(), 0, null, answer.handle()));
         assertThat(session.release(answer)).isTrue();
         assertThat(session.answer().isGranted()).isTrue();
         assertThat(session.retry(Duration.ofDays(1_000_000_000_000L)).isGranted()).isTrue();
@@ -81,6 +81,89 @@ class GuardedSessionsTest {
         }).run()).withMessage("mine");
 
         assertThat(asked.subList(1, asked.size())).containsExactly("[enter, 7]", "work", "[leave, 3]", "[enter, 7]", "[leave, 3]");
+    }
+
+    /** Each session of the agent's counts its grants from one, so that another's would be taken for its own. */
+    @Test
+    void release_ofWhatAnotherGave_asksForNothing() throws Exception {
+        KlockSession one = opened();
+        KlockSession two = opened();
+        agent.set(request -> request[0].equals("release") ? true : GRANTED);
+        Answer ofTwo = two.answer();
+        int before = asked.size();
+
+        assertThat(one.release(ofTwo)).isFalse();
+        assertThat(one.release(new Answer(Answer.Verdict.GRANTED, List.of(), List.of(), List.of(), 0, null, 9L))).as("of another kind").isFalse();
+        assertThat(one.release(new Answer(Answer.Verdict.DIE, List.of(), List.of(), List.of(), 0, "x", null))).isFalse();
+        assertThat(asked).hasSize(before);
+        assertThat(two.release(ofTwo)).isTrue();
+    }
+
+    @Test
+    void open_whateverTheAgentThrows_isOneMessageOrAnInterruption() {
+        agent.set(request -> {
+            throw new UnsupportedOperationException("not in this version");
+        });
+        assertThatExceptionOfType(KlockException.class).isThrownBy(this::opened).withMessage("not in this version");
+
+        agent.set(request -> {
+            throw GuardedSessionsTest.<RuntimeException>sneak(new InterruptedException());
+        });
+        assertThatExceptionOfType(InterruptedException.class).isThrownBy(this::opened);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T sneak(Throwable e) throws T {
+        throw (T) e;
+    }
+
+    @Test
+    void enter_thatIsRefused_runsAndLeavesNothing() throws Exception {
+        KlockSession session = opened();
+        agent.set(request -> {
+            throw new IllegalStateException("session a/s may not work: it died");
+        });
+
+        assertThatIllegalStateException().isThrownBy(() -> session.run(() -> asked.add("work"))).withMessageEndingWith("it died");
+        assertThat(asked.subList(1, asked.size())).containsExactly("[enter, 7]");
+    }
+
+    @Test
+    void entered_isLeftOnce_andOnItsOwnThread() throws Exception {
+        KlockSession session = opened();
+        agent.set(request -> request[0].equals("enter") ? 3 : null);
+        KlockSession.Entered entered = session.enter();
+        Throwable[] other = new Throwable[1];
+        Thread thread = new Thread(() -> {
+            try {
+                entered.close();
+            } catch (IllegalStateException e) {
+                other[0] = e;
+            }
+        });
+        thread.start();
+        thread.join();
+        assertThat(other[0]).isInstanceOf(IllegalStateException.class);
+        entered.close();
+        entered.close();
+        assertThat(asked.subList(1, asked.size())).containsExactly("[enter, 7]", "[leave, 3]");
+    }
+
+    @Test
+    void everythingElse_goesByItsName() throws Exception {
+        KlockSession session = opened();
+        agent.set(request -> request[0].equals("valid") ? (Object) true : request[0].equals("state") ? "EXECUTING" : null);
+
+        assertThat(session.isValid()).isTrue();
+        assertThat(session.state()).isEqualTo(KlockSession.State.EXECUTING);
+        session.onLeaseLost(null);
+        session.onObservationUpdate(null);
+        session.abort("enough");
+        session.close();
+        assertThat(asked.subList(1, asked.size())).containsExactly("[valid, 7]", "[state, 7]", "[lost, 7, null]", "[updates, 7, null]", "[abort, 7, enough]",
+                "[close, 7]");
+        agent.set(request -> null);
+        assertThat(session.state()).isNull();
     }
 
     @Test

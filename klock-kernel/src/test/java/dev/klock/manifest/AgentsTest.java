@@ -3,11 +3,20 @@ package dev.klock.manifest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.klock.kernel.ConflictMatrix;
+import dev.klock.kernel.Predicate;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -81,6 +90,61 @@ class AgentsTest {
     }
 
     @Test
+    void agents_thatOverlapEachOther_arePartedByLeases() throws ManifestException {
+        assertThat(read(TWO.replace("scope: []", "scope: [MUTATES FILE:/w/src/**]")).agents()).hasSize(2);
+    }
+
+    /** As many lines as there may be, each with an effect: nothing is compared more often than once with each other. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void agents_asLargeAsTheyMayBe_areReadInReasonableTime() throws ManifestException {
+        StringBuilder b = new StringBuilder("agent_id: app\nscope:\n");
+        String line = "{predicate: PROVIDES, resource: PROCESS:/bin/%1$s%2$d, effects: [MUTATES FILE:/w/%1$s/%2$d]}\n";
+        for (int i = 0; i < 2_000; i++) {
+            b.append("- ").append(String.format(line, "p", i)).append("- CONSUMES FILE:/w/in/").append(i).append('\n');
+        }
+        b.append("agents:\n- agent_id: b\n  scope:\n");
+        for (int i = 0; i < 2_000; i++) {
+            b.append("  - ").append(String.format(line, "a", i));
+        }
+        assertThat(read(b.toString()).leases()).hasSize(4_000);
+    }
+
+    /** No lease that the process has for as long as it runs keeps an agent from one of its own. */
+    @Property(tries = 500)
+    void leases_ofProcessAndAgents_neverMeet(@ForAll("lineLists") List<String> process, @ForAll("lineLists") List<String> builder,
+            @ForAll("lineLists") List<String> reviewer) {
+        String text = "agent_id: app\nscope: " + process + "\nagents:\n- {agent_id: b, scope: " + builder + "}\n- {agent_id: r, scope: " + reviewer + "}\n";
+        Manifest m;
+        try {
+            m = read(text);
+        } catch (ManifestException e) {
+            assertThat(e.getMessage()).containsAnyOf("of the process itself (line 2)", "contradicts DELETES");
+            return;
+        }
+        for (Manifest agent : m.agents()) {
+            for (Line theirs : agent.leases()) {
+                for (Line own : m.leases()) {
+                    assertThat(ConflictMatrix.conflicts(own.predicate(), theirs.predicate()) && own.resource().overlaps(theirs.resource()))
+                            .as("%s of the process and %s of %s", own, theirs, agent.agentId()).isFalse();
+                }
+            }
+        }
+        List<Line> without = new Manifest("k", null, "app", 0, m.scope(), m.deny(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), new String[0])
+                .leases();
+        assertThat(without).containsAll(m.leases());
+        assertThat(m.leases()).containsAll(without.stream().filter(line -> line.predicate().changes()).toList());
+    }
+
+    @Provide
+    Arbitrary<List<String>> lineLists() {
+        Arbitrary<String> path = Arbitraries.of("/w/a", "/w/a/*", "/w/a/**", "/w/a/b", "/w/b", "/w/b/**", "/w/c/d");
+        Arbitrary<Predicate> predicate = Arbitraries.of(Predicate.CONSUMES, Predicate.CONSUMES, Predicate.DEPENDS_ON, Predicate.MUTATES, Predicate.PROVIDES,
+                Predicate.DELETES, Predicate.RENAMES);
+        return Combinators.combine(predicate, path).as((p, at) -> p + " FILE:" + at).list().ofMaxSize(3);
+    }
+
+    @Test
     void warnings_areOfAgentsToo() throws ManifestException {
         List<String> warnings = read(TWO.replace("scope: []", "scope: [RENAMES ENV:HOME]")).warnings();
 
@@ -96,11 +160,17 @@ class AgentsTest {
         "agents: [{scope: []}]|k.yaml:4:10: an agent has no agent_id; write agent_id: NAME",
         "agents: [{agent_id: b}]|an agent has no scope; write scope: [] to declare nothing",
         "agents: [{agent_id: b, scop: []}]|unknown field of an agent 'scop'; did you mean scope?",
-        "agents: [{agent_id: b, agents: []}]|unknown field of an agent 'agents'",
-        "agents: [{agent_id: b, klock: {}}]|unknown field of an agent 'klock'",
+        "agents: [{agent_id: b, agents: []}]|k.yaml:4:24: agents stands under an agent; write it once, at the top level: it is for the whole process",
+        "agents: [{agent_id: b, klock: {}}]|k.yaml:4:24: klock stands under an agent; write it once",
+        "agents: [{agent_id: b, hooks: []}]|hooks stands under an agent; write it once",
+        "agents: [{agent_id: b, tests: {}}]|tests stands under an agent; write it once",
+        "agents: [{agent_id: b, ver: '1.0'}]|ver stands under an agent; write it once",
+        "agents: [{agent_id: b, intents: []}]|intents stands under an agent; write its triples under scope",
+        "agents: [{agent_id: b, priority: 1}]|priority stands under an agent; write priority_timestamp",
         "agents: [{agent_id: b, scope: [], scope: []}]|the field of an agent scope is there twice",
-        "agents: [{agent_id: b, scope: []}, {agent_id: b, scope: []}]|agents has b twice",
-        "agents: [{agent_id: app, scope: []}]|agents has another app",
+        "agents: [{agent_id: b, scope: []}, {agent_id: b, scope: []}]|k.yaml:4:47: agents has b twice, first on line 4",
+        "agents: [{agent_id: app, scope: []}]|k.yaml:4:21: agents has another app",
+        "agents: [{agent_id: b, scope: [{predicate: PROVIDES, resource: PROCESS:/bin/x, effects: [DELETES FILE:/w/log]}]}]|DELETES FILE:/w/log of agent b meets",
         "agents: [{agent_id: ../b, scope: []}]|U+002F",
         "agents: [{agent_id: b, scope: [MUTATES FILE:/]}]|reaches",
         "agents: [{agent_id: b, scope: [DELETES FILE:/w/a, MUTATES FILE:/w/a]}]|contradicts DELETES",
