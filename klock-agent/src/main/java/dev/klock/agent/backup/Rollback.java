@@ -197,29 +197,32 @@ final class Rollback {
             if (p.e.role == Entry.TOUCHED) {
                 Outcome outcome = p.outcome != null ? p.outcome : p.action == Plan.REMOVE ? Outcome.REMOVED : p.action == Plan.NOTHING ? Outcome.UNCHANGED
                         : Outcome.RESTORED;
-                boolean stays = outcome == Outcome.REMOVED && p.now != null && p.now.kind == FileState.DIRECTORY && willHold(p.e.name);
-                list.add(new RollbackReport.Entry(p.e.name.bytes, stays ? Outcome.KEPT_THEIRS : outcome, stays ? HOLDS : p.detail, p.aside));
+                boolean goes = outcome == Outcome.REMOVED && p.now != null && p.now.kind == FileState.DIRECTORY;
+                Name stays = goes ? willBeIn(p.e.name) : null;
+                list.add(stays == null ? new RollbackReport.Entry(p.e.name.bytes, outcome, p.detail, p.aside)
+                        : new RollbackReport.Entry(p.e.name.bytes, Outcome.KEPT_THEIRS, HOLDS + ": " + stays, p.aside));
             }
         }
         return new RollbackReport(list, 0, false, backups.damage);
     }
 
-    /** Whether something would be left in a directory of the session's. */
-    private boolean willHold(Name directory) {
+    /** What would be left in a directory of the session's, as {@link #inside}. */
+    private Name willBeIn(Name directory) {
         try {
             for (Name child : files.list(directory)) {
                 Plan p = byName.get(child);
                 FileState now = FileState.look(files, child);
                 boolean goes = p == null ? broughtFrom(child, now) != null
                         : p.e.role == Entry.TOUCHED ? p.outcome == null && p.action == Plan.REMOVE : p.e.image.kind == FileState.ABSENT;
-                if (now.kind != FileState.ABSENT && (!goes || now.kind == FileState.DIRECTORY && willHold(child))) {
-                    return true;
+                Name deeper = now.kind == FileState.DIRECTORY ? willBeIn(child) : null;
+                if (now.kind != FileState.ABSENT && (!goes || deeper != null)) {
+                    return deeper != null ? deeper : child;
                 }
             }
-            return false;
+            return null;
         } catch (IOException | UncheckedIOException unreadable) {
             // what is to be done will say so
-            return false;
+            return null;
         }
     }
 
