@@ -733,7 +733,8 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             targets.changed(target);
             Resource resource = Resource.of("FILE", target.path(), Resource.Form.EXACT);
             log.record(new Event(System.currentTimeMillis(), agentId, null, Op.START_PROCESS.name().toLowerCase(Locale.ROOT),
-                    Predicate.MUTATES, resource, null, mode == Mode.LEARN ? Decision.LEARN : Decision.WARN, "child", null));
+                    Predicate.MUTATES, resource, null, mode == Mode.LEARN ? Decision.LEARN : Decision.WARN, "child", null, 1,
+                    Messages.whileRan(programs)));
             if (mode == Mode.LEARN) {
                 return;
             }

@@ -1,33 +1,24 @@
 package dev.klock.cli;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.JsonToken;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
-import java.io.BufferedReader;
-import java.io.File;
+import dev.klock.cli.log.LogEvent;
+import dev.klock.cli.log.LogFiles;
+import dev.klock.cli.log.LogHeader;
+import dev.klock.cli.log.LogSummary;
+import dev.klock.cli.log.LogVisitor;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /**
  * What one session's log says of it as a whole. Read record by record, so that a log of any size can be; a record torn by a crash or a
  * full disk is counted and passed over.
  */
-final class SessionRecord {
-    private static final JsonFactory JSON = new JsonFactory();
-
+final class SessionRecord implements LogVisitor {
     String id;
     String agent;
     String mode;
@@ -66,124 +57,63 @@ final class SessionRecord {
     /** Of every session that {@code home} has the log of, in no order. */
     static List<SessionRecord> all(Path home) throws IOException {
         List<SessionRecord> sessions = new ArrayList<>();
-        File[] logs = home.resolve("log").toFile().listFiles((dir, name) -> name.endsWith(".jsonl"));
-        if (logs != null) {
-            for (File log : logs) {
-                sessions.add(read(log));
-            }
+        for (LogFiles log : LogFiles.all(home)) {
+            sessions.add(read(log));
         }
         return sessions;
     }
 
-    /** Reads the log whose first file is {@code first}, with the files that followed it. */
-    static SessionRecord read(File first) throws IOException {
+    /** What {@code log} says. */
+    static SessionRecord read(LogFiles log) throws IOException {
         SessionRecord session = new SessionRecord();
-        String name = first.getName();
-        session.id = name.substring(0, name.length() - ".jsonl".length());
-        File[] parts = first.getParentFile().listFiles((dir, other) -> other.matches(Pattern.quote(name) + "(\\.[0-9]{1,9})?"));
-        Arrays.sort(parts, Comparator.comparingInt(file -> number(file, name)));
-        for (File part : parts) {
-            try (BufferedReader lines = new BufferedReader(new InputStreamReader(Files.newInputStream(part.toPath()), StandardCharsets.UTF_8))) {
-                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                    if (!line.isEmpty()) {
-                        session.add(line);
-                    }
-                }
-            }
-        }
+        session.id = log.name();
+        log.read(session);
         return session;
     }
 
-    private static int number(File part, String first) {
-        return part.getName().equals(first) ? 0 : Integer.parseInt(part.getName().substring(first.length() + 1));
+    /** What the first record of {@code log} says; how the session went on is not looked at. */
+    static SessionRecord begun(LogFiles log) throws IOException {
+        SessionRecord session = new SessionRecord();
+        session.id = log.name();
+        log.readFirst(session);
+        return session;
     }
 
-    private void add(String line) {
-        String decision = null;
-        long count = 1;
-        try (JsonParser json = JSON.createParser(line)) {
-            if (json.nextToken() != JsonToken.START_OBJECT) {
-                unreadable++;
-                return;
-            }
-            while (json.nextToken() == JsonToken.FIELD_NAME) {
-                String field = json.currentName();
-                json.nextToken();
-                switch (field) {
-                    case "summary":
-                        summary(json);
-                        break;
-                    case "decision":
-                        decision = json.getText();
-                        break;
-                    case "count":
-                        count = json.getValueAsLong();
-                        break;
-                    case "lost":
-                        lost += json.getValueAsLong();
-                        break;
-                    case "session_id":
-                        id = json.getText();
-                        break;
-                    case "mode":
-                        mode = json.getText();
-                        break;
-                    case "manifest":
-                        manifest = json.getText();
-                        break;
-                    case "started":
-                        started = json.getText();
-                        break;
-                    case "pid":
-                        pid = json.getValueAsLong();
-                        break;
-                    case "agent_id":
-                        agent = agent == null ? json.getText() : agent;
-                        break;
-                    default:
-                        json.skipChildren();
-                        break;
-                }
-            }
-        } catch (JsonProcessingException e) {
-            unreadable++;
-            return;
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
-        if (decision != null && !summarised) {
-            for (Decision each : Decision.values()) {
-                if (each.word().equals(decision)) {
-                    counts[each.ordinal()] += count;
-                }
-            }
+    @Override
+    public void header(LogHeader header) {
+        id = header.sessionId() == null ? id : header.sessionId();
+        agent = agent == null ? header.agentId() : agent;
+        mode = mode == null ? header.mode() : mode;
+        manifest = manifest == null ? header.manifest() : manifest;
+        started = started == null ? header.started() : started;
+        pid = pid == 0 ? header.pid() : pid;
+    }
+
+    @Override
+    public void event(LogEvent event) {
+        if (!summarised) {
+            counts[event.decision().ordinal()] += event.count();
         }
     }
 
-    private void summary(JsonParser json) throws IOException {
+    @Override
+    public void summary(LogSummary summary) {
         summarised = true;
-        while (json.nextToken() == JsonToken.FIELD_NAME) {
-            String field = json.currentName();
-            JsonToken value = json.nextToken();
-            if (field.equals("end")) {
-                end = json.getText();
-            } else if (field.equals("exit_code")) {
-                exitCode = json.getIntValue();
-            } else if (value == JsonToken.START_ARRAY) {
-                int items = 0;
-                while (json.nextToken() != JsonToken.END_ARRAY) {
-                    items++;
-                }
-                rolledBack = field.equals("rolled_back") ? items : rolledBack;
-                conflicts = field.equals("conflicts") ? items : conflicts;
-            } else {
-                for (Decision each : Decision.values()) {
-                    if (each.word().equals(field)) {
-                        counts[each.ordinal()] = json.getLongValue();
-                    }
-                }
-            }
-        }
+        end = summary.end();
+        exitCode = summary.exitCode();
+        rolledBack = summary.list("rolled_back").size();
+        conflicts = summary.list("conflicts").size();
+        System.arraycopy(summary.counts(), 0, counts, 0, counts.length);
+    }
+
+    @Override
+    public void lost(long records) {
+        lost += records;
+    }
+
+    @Override
+    public void unreadable() {
+        unreadable++;
     }
 
     /** When it began, in milliseconds since the epoch; 0 if the log does not say. */

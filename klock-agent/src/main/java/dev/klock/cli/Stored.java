@@ -7,6 +7,7 @@ import dev.klock.agent.config.UsageException;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.bridge.HostFiles;
+import dev.klock.cli.log.LogFiles;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -61,7 +62,7 @@ final class Stored {
         for (Store.Session s : Store.sessions(home, files)) {
             boolean empty = s.startedMs() == 0 && !s.live();
             File log = new File(home.toFile(), "log/" + s.id() + ".jsonl");
-            SessionRecord record = (empty || s.damage() != null) && log.isFile() ? SessionRecord.read(log) : null;
+            SessionRecord record = (empty || s.damage() != null) && log.isFile() ? SessionRecord.read(LogFiles.of(log)) : null;
             long begunMs = record == null ? 0 : record.startedMs();
             if (begunMs != 0 && s.damage() != null) {
                 all.add(s.damaged(s.damage(), begunMs));

@@ -25,6 +25,7 @@ final class Verbs {
             new Row("run", new Run(terminal, environment)),
             new Row("validate", new Validate(terminal, environment)),
             new Row("check", new Check(terminal, environment)),
+            new Row("learn", new Learn(terminal, environment)),
             new Row("status", new Status(terminal, environment)),
             new Row("sessions", new Sessions(terminal, environment, instrumentation)),
             new Row("diff", new Diff(terminal, environment, instrumentation)),

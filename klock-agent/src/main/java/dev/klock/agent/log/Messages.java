@@ -5,9 +5,13 @@ import dev.klock.manifest.Line;
 import dev.klock.resource.Resource;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** The texts people read when an access was outside the scope, and at the end of a session. */
 public final class Messages {
+    private static final String PROGRAM = "PROCESS:";
+    private static final String WHILE = "while ";
+    private static final String RAN = " ran";
     private static final Predicate[] PREDICATES = Predicate.values();
     /** Added where a program was to be started that the session, or a child of it, has changed or made itself. */
     public static final String OWN_PROGRAM = "\n  (this session has changed or made that program, so to start it is to let in whatever was written there;"
@@ -140,6 +144,29 @@ public final class Messages {
         return text.append(" ran, outside of the effects declared there; it is not put back (another process may have changed it)").toString();
     }
 
+    /** Of a record of what changed while {@code programs} (their paths in a manifest's form) ran: {@link #ran} reads it. */
+    public static String whileRan(Set<String> programs) {
+        StringBuilder text = new StringBuilder(WHILE);
+        String separator = "";
+        for (String program : programs) {
+            text.append(separator).append(PROGRAM).append(program);
+            separator = ", ";
+        }
+        return text.append(RAN).toString();
+    }
+
+    /** The resources of the programs that ran, by the record's note; empty if it does not say. */
+    public static Set<String> ran(String note) {
+        if (note == null || !note.startsWith(WHILE) || !note.endsWith(RAN)) {
+            return Set.of();
+        }
+        Set<String> programs = new TreeSet<>();
+        for (String program : note.substring(WHILE.length(), note.length() - RAN.length()).split(", (?=PROCESS:)")) {
+            programs.add(program);
+        }
+        return programs;
+    }
+
     /** Nobody will tell what children change in {@code directory}. */
     public static String notLookedThrough(Resource directory, Set<String> programs) {
         StringBuilder text = new StringBuilder(256).append(Escapes.line(directory.toString())).append(" is too large to be looked through: what ");
@@ -150,7 +177,7 @@ public final class Messages {
     private static void programs(StringBuilder text, Set<String> programs) {
         String separator = "";
         for (String program : programs) {
-            text.append(separator).append(Escapes.line("PROCESS:".concat(program)));
+            text.append(separator).append(Escapes.line(PROGRAM.concat(program)));
             separator = ", ";
         }
     }

@@ -1,0 +1,251 @@
+package dev.klock.cli;
+
+import dev.klock.agent.config.Home;
+import dev.klock.agent.config.Launch;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.LaunchVariables;
+import dev.klock.agent.config.Mode;
+import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Escapes;
+import dev.klock.agent.log.Release;
+import dev.klock.cli.learn.ManifestWriter;
+import dev.klock.cli.learn.Observations;
+import dev.klock.cli.learn.Proposal;
+import dev.klock.cli.learn.ScopeText;
+import dev.klock.cli.log.LogFiles;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Variables;
+import dev.klock.resource.Resource;
+import dev.klock.resource.ResourceSyntaxException;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiPredicate;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Makes a manifest of what programs did, by their logs, or tells what an existing one lacks. */
+@Command(description = {"Make a manifest of what programs did, by the logs of their sessions.",
+    "It allows what was done, be it right or not: read it before you use it."})
+final class Learn extends Verb {
+    private static final int SEVERAL = 3;
+
+    @Parameters(arity = "0..*", paramLabel = "SESSION", description = "The sessions; by default all in mode=learn of the agent whose learn session is the newest.")
+    private List<String> sessions = new ArrayList<>();
+
+    @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
+    private String directory;
+
+    @Option(names = "--log", paramLabel = "FILE", description = "A log that lies elsewhere, besides or instead of SESSION.")
+    private List<String> logs = new ArrayList<>();
+
+    @Option(names = "--agent", paramLabel = "ID", description = "Only what this agent did.")
+    private String agent;
+
+    @Option(names = "--workspace", paramLabel = "DIRECTORY", description = {"What $${workspace} will stand for: where the manifest will lie.",
+        "By default the directory of --merge or -o, else the home's."})
+    private String workspace;
+
+    @Option(names = "--several", paramLabel = "N", defaultValue = "" + SEVERAL, description = "So many names in one directory become one line (default: ${DEFAULT-VALUE}).")
+    private int several;
+
+    @Option(names = "--whole", paramLabel = "DIRECTORY", description = "If anything was done in it, declare all of it. May be repeated.")
+    private List<String> whole = new ArrayList<>();
+
+    @Option(names = "--denied", description = "Declare what was denied, too.")
+    private boolean denied;
+
+    @Option(names = {"-o", "--output"}, paramLabel = "FILE", description = "Write the manifest there; it must not exist.")
+    private String output;
+
+    @Option(names = "--merge", paramLabel = "MANIFEST", description = "Show as a diff which lines this one lacks; with --write, add them.")
+    private String merge;
+
+    @Option(names = "--write", description = "Change the manifest of --merge.")
+    private boolean write;
+
+    Learn(Terminal terminal, LaunchEnvironment environment) {
+        super(terminal, environment);
+    }
+
+    @Override
+    public Integer call() throws UsageException, IOException {
+        if (several < 2) {
+            throw new UsageException("--several " + several + " would take single names together; give at least 2");
+        }
+        if (write && merge == null || merge != null && output != null) {
+            throw new UsageException(write ? "--write changes the manifest of --merge; name it" : "--merge and -o exclude each other");
+        }
+        Path home = logs.isEmpty() || !sessions.isEmpty() ? home(directory).directory().toPath() : null;
+        Given given = merge == null ? null : new Given(Given.argument(merge, directory, null), environment);
+        Manifest old = given == null ? null : agentOf(given.manifest());
+        Observations seen = new Observations(denied, old == null ? null : declared(new Judge(given, old, environment)));
+        List<LogFiles> chosen = chosen(home);
+        for (LogFiles log : chosen) {
+            log.read(seen);
+        }
+        seen.end();
+        if (agent == null && seen.agents().size() > 1) {
+            throw new UsageException("the sessions are of several agents (" + Escapes.line(String.join(", ", seen.agents())) + "); say --agent ID");
+        }
+        File place = place(given, home);
+        Variables variables = new LaunchVariables(environment, place);
+        Proposal proposal = Proposal.of(seen, several, directories(variables), variables);
+        if (proposal.size() > Manifest.MAX_TRIPLES) {
+            throw new UsageException("that would be a manifest of " + proposal.size() + " lines, and " + Manifest.MAX_TRIPLES
+                    + " may be; name directories that are to be declared as a whole: --whole DIRECTORY");
+        }
+        if (seen.lost() > 0) {
+            terminal.complain(seen.lost() + " records of these sessions could not be written when they ran: what is in none of the others is not declared");
+        }
+        if (seen.denied() > 0 && !denied) {
+            terminal.complain(seen.denied() + (seen.denied() == 1 ? " access was denied and is" : " accesses were denied and are") + " not declared (--denied)");
+        }
+        if (given != null) {
+            return merge(given, old, proposal, chosen.size());
+        }
+        String id = agent != null ? agent : seen.agents().isEmpty() ? "agent" : seen.agents().iterator().next();
+        String text = ManifestWriter.manifest(proposal, id, null, head(seen, chosen.size()));
+        if (output == null) {
+            terminal.out.print(text);
+            return ExitCode.OK;
+        }
+        File file = environment.file(output);
+        Launch.readManifest(file, text.getBytes(StandardCharsets.UTF_8), new Given(Given.argument(null, directory, null), environment).options, environment);
+        Edited.create(file.toPath(), text);
+        terminal.line(output + ": " + proposal.size() + (proposal.size() == 1 ? " line" : " lines") + " from " + chosen.size() + (chosen.size() == 1 ? " session" : " sessions")
+                + "; read it, then run: java -javaagent:klock.jar=manifest=" + output + " ...");
+        return ExitCode.OK;
+    }
+
+    private int merge(Given given, Manifest old, Proposal proposal, int count) throws UsageException, IOException {
+        if (proposal.size() == 0) {
+            terminal.line(old.file() + " declares all that was done in " + count + (count == 1 ? " session" : " sessions"));
+            return ExitCode.OK;
+        }
+        Edited edited = new Edited(given.manifestFile);
+        List<String> items = ManifestWriter.items(proposal);
+        Manifest changed;
+        try {
+            edited.change(new ScopeText(edited.before, old).with(items));
+            changed = agentOf(Launch.readManifest(given.manifestFile, edited.bytes(), given.options, environment));
+        } catch (ScopeText.FlowStyle | UsageException e) {
+            items.forEach(terminal.out::println);
+            throw new UsageException(e.getMessage() + "; add the lines above by hand");
+        }
+        if (changed.scope().size() != old.scope().size() + proposal.size()) {
+            items.forEach(terminal.out::println);
+            throw new UsageException("the lines cannot be added to " + old.file() + " as it is written; add the lines above by hand");
+        }
+        edited.show(terminal);
+        if (write) {
+            edited.write();
+        } else {
+            terminal.complain("nothing is changed yet; --write changes " + old.file());
+        }
+        return ExitCode.OK;
+    }
+
+    private Manifest agentOf(Manifest manifest) throws UsageException {
+        Manifest one = manifest.agent(agent);
+        if (one == null) {
+            throw new UsageException(manifest.file() + " has no agent " + Escapes.line(agent) + "; it has " + manifest.agentIds());
+        }
+        return one;
+    }
+
+    private static BiPredicate<Predicate, String> declared(Judge judge) {
+        return (predicate, resource) -> {
+            try {
+                return judge.decide(predicate, Resource.parse(resource)).allowed();
+            } catch (ResourceSyntaxException | UsageException unwritable) {
+                return false;
+            }
+        };
+    }
+
+    private File place(Given given, Path home) {
+        if (workspace != null) {
+            return environment.file(workspace);
+        }
+        if (given != null) {
+            return given.manifestFile.getAbsoluteFile().getParentFile();
+        }
+        if (output != null) {
+            return environment.file(output).getAbsoluteFile().getParentFile();
+        }
+        boolean beside = home != null && home.getFileName().toString().equals(Home.NAME);
+        return beside ? home.getParent().toFile() : new File(environment.workingDirectory());
+    }
+
+    private Set<String> directories(Variables variables) throws UsageException {
+        Set<String> directories = new TreeSet<>();
+        for (String named : whole) {
+            try {
+                directories.add(Resource.normalise("FILE:" + Variables.expand(named, variables), environment.workingDirectory()).path());
+            } catch (IllegalArgumentException e) {
+                throw new UsageException("--whole " + named + ": " + e.getMessage());
+            }
+        }
+        return directories;
+    }
+
+    private static List<String> head(Observations seen, int count) {
+        List<String> head = new ArrayList<>();
+        head.add("Learnt by klock " + Release.VERSION + " from " + count + (count == 1 ? " session, " : " sessions, ") + seen.events() + " accesses. It allows what was done, be it right or not:");
+        head.add("read each line, and take out what the agent has no business with. Prove it: java -jar klock.jar validate");
+        return head;
+    }
+
+    private List<LogFiles> chosen(Path home) throws UsageException, IOException {
+        List<LogFiles> chosen = new ArrayList<>();
+        for (String log : logs) {
+            File file = environment.file(log);
+            if (!file.isFile()) {
+                throw new UsageException("there is no log " + log);
+            }
+            chosen.add(LogFiles.of(file));
+        }
+        for (String id : sessions) {
+            File file = home.resolve("log").resolve(SessionClaim.fileName(id) + ".jsonl").toFile();
+            if (!file.isFile()) {
+                throw new UsageException("there is no log of a session " + id + " in " + home + "; see java -jar klock.jar sessions");
+            }
+            chosen.add(LogFiles.of(file));
+        }
+        return chosen.isEmpty() ? learnt(home) : chosen;
+    }
+
+    /** All that ran to learn, of the agent of the newest of them. */
+    private List<LogFiles> learnt(Path home) throws UsageException, IOException {
+        List<SessionRecord> records = new ArrayList<>();
+        List<LogFiles> all = LogFiles.all(home);
+        SessionRecord newest = null;
+        for (LogFiles log : all) {
+            SessionRecord record = SessionRecord.begun(log);
+            records.add(record);
+            boolean counts = Mode.LEARN.word().equals(record.mode) && (agent == null || agent.equals(record.agent));
+            newest = counts && (newest == null || newest.startedMs() <= record.startedMs()) ? record : newest;
+        }
+        if (newest == null) {
+            throw new UsageException("no session" + (agent == null ? "" : " of " + Escapes.line(agent)) + " in " + home
+                    + " ran in mode=learn: run the program with -javaagent:klock.jar=mode=learn, or name sessions");
+        }
+        List<LogFiles> learnt = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            SessionRecord record = records.get(i);
+            if (Mode.LEARN.word().equals(record.mode) && newest.agent != null && newest.agent.equals(record.agent)) {
+                learnt.add(all.get(i));
+            }
+        }
+        return learnt;
+    }
+}

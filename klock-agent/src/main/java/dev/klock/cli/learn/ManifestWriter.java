@@ -1,0 +1,91 @@
+package dev.klock.cli.learn;
+
+import dev.klock.agent.log.Escapes;
+import dev.klock.manifest.Manifest;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Writes what is proposed as a manifest for people to read: each line under what speaks for it. */
+public final class ManifestWriter {
+    private static final String INDENT = "  ";
+
+    private ManifestWriter() {
+    }
+
+    /**
+     * A whole manifest in YAML.
+     *
+     * @param schema what editors shall look the fields up in, a path or URL; null for nothing
+     * @param head   comment lines above it, without marks
+     */
+    public static String manifest(Proposal proposal, String agentId, String schema, List<String> head) {
+        StringBuilder text = new StringBuilder();
+        if (schema != null) {
+            text.append("# yaml-language-server: $schema=").append(Escapes.line(schema)).append('\n');
+        }
+        for (String line : head) {
+            text.append("# ").append(Escapes.line(line)).append('\n');
+        }
+        text.append("ver: \"").append(Manifest.VERSION).append("\"\nagent_id: ");
+        Escapes.json(text, agentId);
+        text.append("\nscope:").append(proposal.lines.isEmpty() ? " []\n" : "\n");
+        for (String line : items(proposal)) {
+            text.append(INDENT).append(line).append('\n');
+        }
+        return text.toString();
+    }
+
+    /** The items of the scope, each with its comment, line by line, for a list that begins at the margin. */
+    public static List<String> items(Proposal proposal) {
+        List<String> lines = new ArrayList<>();
+        for (ProposedLine line : proposal.lines) {
+            lines.add("# " + Escapes.line(evidence(line)));
+            if (line.effects() == null) {
+                lines.add("- " + item(line, proposal.places));
+                continue;
+            }
+            lines.add("- predicate: " + line.predicate());
+            StringBuilder resource = new StringBuilder(INDENT + "resource: ");
+            Escapes.json(resource, proposal.places.text(line.resource()));
+            lines.add(resource.toString());
+            if (line.effects().isEmpty()) {
+                lines.add(INDENT + "effects: [] # nothing was seen to change while it ran");
+                continue;
+            }
+            lines.add(INDENT + "effects: # what it may touch: klock looks at what has changed, not at what it does");
+            for (ProposedLine effect : line.effects()) {
+                lines.add(INDENT + INDENT + "# " + Escapes.line(evidence(effect)));
+                lines.add(INDENT + INDENT + "- " + item(effect, proposal.places));
+            }
+        }
+        return lines;
+    }
+
+    private static String item(ProposedLine line, Places places) {
+        return Escapes.yaml(line.predicate() + " " + places.text(line.resource()));
+    }
+
+    private static String evidence(ProposedLine line) {
+        Seen seen = line.evidence();
+        StringBuilder text = new StringBuilder();
+        if (seen.events > 0) {
+            text.append(seen.events).append(seen.events == 1 ? " event" : " events");
+        }
+        if (seen.names > 1) {
+            text.append(text.length() == 0 ? "" : ", ").append(seen.names).append(" names");
+        }
+        if (seen.sessions > 1) {
+            text.append(", ").append(seen.sessions).append(" sessions");
+        }
+        if (seen.caller != null) {
+            text.append(", ").append(seen.caller);
+        }
+        if (line.reason() != null) {
+            text.append(", ").append(line.reason());
+        }
+        if (seen.implied) {
+            text.append(text.length() == 0 ? "" : ", ").append("the next run will find what this one has left there");
+        }
+        return text.toString();
+    }
+}

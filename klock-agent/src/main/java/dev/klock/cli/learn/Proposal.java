@@ -1,0 +1,137 @@
+package dev.klock.cli.learn;
+
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Cover;
+import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Scope;
+import dev.klock.manifest.Variables;
+import dev.klock.resource.Resource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What a manifest has to declare so that it allows all that was seen. Immutable. */
+public final class Proposal {
+    /** In a manifest nothing follows DELETES on the same resource. */
+    private static final List<Predicate> ORDER = List.of(Predicate.DEPENDS_ON, Predicate.CONSUMES, Predicate.PROVIDES, Predicate.MUTATES, Predicate.RENAMES,
+            Predicate.DELETES);
+
+    final List<ProposedLine> lines;
+    final Places places;
+    /** Names that were taken together from so many on. */
+    final int several;
+
+    private Proposal(List<ProposedLine> lines, Places places, int several) {
+        this.lines = lines;
+        this.places = places;
+        this.several = several;
+    }
+
+    /**
+     * @param several so many names in one directory are taken together; more where the manifest would be too long
+     * @param whole   directories of which all is declared if anything was seen there; absolute
+     * @param variables the values of the manifest's variables
+     */
+    public static Proposal of(Observations seen, int several, Set<String> whole, Variables variables) {
+        Places places = new Places(variables);
+        int from = several;
+        List<ProposedLine> lines = lines(seen, new Generaliser(from, whole, places));
+        while (lines.size() > Manifest.MAX_TRIPLES && from > 2) {
+            from--;
+            lines = lines(seen, new Generaliser(from, whole, places));
+        }
+        return new Proposal(lines, places, from);
+    }
+
+    private static List<ProposedLine> lines(Observations seen, Generaliser together) {
+        List<ProposedLine> lines = files(seen.files, together);
+        for (Predicate predicate : ORDER) {
+            List<String> urls = new ArrayList<>();
+            List<Seen> theirs = new ArrayList<>();
+            for (Map.Entry<String, Map<Predicate, Seen>> other : seen.others.entrySet()) {
+                Seen evidence = other.getValue().get(predicate);
+                String resource = other.getKey();
+                if (evidence == null) {
+                    continue;
+                }
+                if (resource.startsWith("URL:")) {
+                    urls.add(resource);
+                    theirs.add(evidence);
+                } else {
+                    List<ProposedLine> effects = seen.programs.contains(resource) && predicate == Predicate.PROVIDES ? effects(seen, resource, together) : null;
+                    lines.add(new ProposedLine(predicate, Resource.parse(resource), evidence, null, effects));
+                }
+            }
+            lines.addAll(together.urls(predicate, urls, theirs));
+        }
+        return lines;
+    }
+
+    /** What changed while the program ran: that another one that ran, too, may have done it, nobody can tell. */
+    private static List<ProposedLine> effects(Observations seen, String program, Generaliser together) {
+        List<ProposedLine> lines = new ArrayList<>();
+        for (Map.Entry<Set<String>, Node> ran : seen.effects.entrySet()) {
+            if (ran.getKey().isEmpty() || ran.getKey().contains(program)) {
+                lines.addAll(files(ran.getValue(), together));
+            }
+        }
+        return without(lines);
+    }
+
+    private static List<ProposedLine> files(Node root, Generaliser together) {
+        List<ProposedLine> lines = new ArrayList<>();
+        for (Predicate predicate : ORDER) {
+            lines.addAll(together.lines(root, predicate));
+        }
+        return without(lines);
+    }
+
+    /** Those that others do not cover. */
+    private static List<ProposedLine> without(List<ProposedLine> lines) {
+        List<ProposedLine> sorted = new ArrayList<>(lines);
+        sorted.sort(Comparator.comparing((ProposedLine line) -> line.resource().path()).thenComparing(line -> ORDER.indexOf(line.predicate())));
+        List<ProposedLine> patterns = new ArrayList<>();
+        Map<Resource, Integer> named = new HashMap<>();
+        for (ProposedLine line : sorted) {
+            named.merge(line.resource(), Cover.allows(line.predicate(), false) & ~line.predicate().bit(), (a, b) -> a | b);
+            if (line.resource().form() != Resource.Form.EXACT) {
+                patterns.add(line);
+            }
+        }
+        List<ProposedLine> kept = new ArrayList<>();
+        for (ProposedLine line : sorted) {
+            if ((named.get(line.resource()) & line.predicate().bit()) == 0 && !isCovered(line, patterns)) {
+                kept.add(line);
+            }
+        }
+        Scope.Builder builder = Scope.builder();
+        for (int i = 0; i < kept.size(); i++) {
+            if (kept.get(i).predicate() != Predicate.DEPENDS_ON) {
+                builder.allow(kept.get(i).predicate(), kept.get(i).resource(), i);
+            }
+        }
+        Scope scope = builder.build();
+        // what lies above something declared may be looked at without a line
+        kept.removeIf(line -> line.predicate() == Predicate.DEPENDS_ON && line.resource().form() == Resource.Form.EXACT
+                && Scope.isAllowed(scope.decide(Predicate.DEPENDS_ON, "FILE", line.resource().path(), false)));
+        return kept;
+    }
+
+    private static boolean isCovered(ProposedLine line, List<ProposedLine> patterns) {
+        for (ProposedLine pattern : patterns) {
+            if (pattern != line && (Cover.allows(pattern.predicate(), false) & line.predicate().bit()) != 0
+                    && !pattern.resource().equals(line.resource()) && pattern.resource().covers(line.resource())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** How many lines of the scope. */
+    public int size() {
+        return lines.size();
+    }
+}

@@ -1,0 +1,223 @@
+package dev.klock.cli.log;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import dev.klock.agent.log.Decision;
+import dev.klock.agent.log.Summary;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/** One session's log: its first file and those that followed it. Immutable. */
+public final class LogFiles {
+    private static final JsonFactory JSON = new JsonFactory();
+    private static final String ENDING = ".jsonl";
+
+    private final File first;
+
+    private LogFiles(File first) {
+        this.first = first;
+    }
+
+    /** Of every session that {@code home} has the log of, in the order of their names. */
+    public static List<LogFiles> all(Path home) {
+        List<LogFiles> all = new ArrayList<>();
+        File[] logs = home.resolve("log").toFile().listFiles((dir, name) -> name.endsWith(ENDING));
+        if (logs != null) {
+            Arrays.sort(logs);
+            for (File log : logs) {
+                all.add(new LogFiles(log));
+            }
+        }
+        return all;
+    }
+
+    /** The log that begins with {@code first}. */
+    public static LogFiles of(File first) {
+        return new LogFiles(first);
+    }
+
+    /** What the file is named after: the session's id, or a form of it that a file can have. */
+    public String name() {
+        String name = first.getName();
+        return name.endsWith(ENDING) ? name.substring(0, name.length() - ENDING.length()) : name;
+    }
+
+    /** The first file. */
+    public File file() {
+        return first;
+    }
+
+    /** Reads all of it. */
+    public void read(LogVisitor visitor) throws IOException {
+        File directory = first.getAbsoluteFile().getParentFile();
+        String name = first.getName();
+        File[] parts = directory.listFiles((dir, other) -> other.matches(Pattern.quote(name) + "(\\.[0-9]{1,9})?"));
+        if (parts == null || parts.length == 0) {
+            throw new IOException("there is no log " + first);
+        }
+        Arrays.sort(parts, Comparator.comparingInt(file -> number(file, name)));
+        for (File part : parts) {
+            int number = number(part, name);
+            try (BufferedReader lines = new BufferedReader(new InputStreamReader(Files.newInputStream(part.toPath()), StandardCharsets.UTF_8), 1 << 16)) {
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    if (!line.isEmpty()) {
+                        record(line, number, visitor);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Reads the first record only. */
+    public void readFirst(LogVisitor visitor) throws IOException {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(Files.newInputStream(first.toPath()), StandardCharsets.UTF_8))) {
+            String line = lines.readLine();
+            if (line != null && !line.isEmpty()) {
+                record(line, 0, visitor);
+            }
+        }
+    }
+
+    private static int number(File part, String first) {
+        return part.getName().equals(first) ? 0 : Integer.parseInt(part.getName().substring(first.length() + 1));
+    }
+
+    private static void record(String line, int part, LogVisitor visitor) throws IOException {
+        String[] text = new String[Field.values().length];
+        long count = 1;
+        long seq = 0;
+        long pid = 0;
+        long lost = 0;
+        LogSummary summary = null;
+        try (JsonParser json = JSON.createParser(line)) {
+            if (json.nextToken() != JsonToken.START_OBJECT) {
+                visitor.unreadable();
+                return;
+            }
+            while (json.nextToken() == JsonToken.FIELD_NAME) {
+                String name = json.currentName();
+                json.nextToken();
+                switch (name) {
+                    case "summary":
+                        summary = summary(json);
+                        break;
+                    case "count":
+                        count = json.getValueAsLong(1);
+                        break;
+                    case "seq":
+                        seq = json.getValueAsLong();
+                        break;
+                    case "pid":
+                        pid = json.getValueAsLong();
+                        break;
+                    case "lost":
+                        lost = json.getValueAsLong();
+                        break;
+                    default:
+                        Field field = Field.named(name);
+                        if (field != null && json.currentToken().isScalarValue() && json.currentToken() != JsonToken.VALUE_NULL) {
+                            text[field.ordinal()] = json.getText();
+                        } else {
+                            json.skipChildren();
+                        }
+                        break;
+                }
+            }
+        } catch (JsonProcessingException e) {
+            visitor.unreadable();
+            return;
+        }
+        Decision decision = decision(text[Field.DECISION.ordinal()]);
+        if (summary != null) {
+            visitor.summary(summary);
+        } else if (lost > 0) {
+            visitor.lost(lost);
+        } else if (decision != null) {
+            visitor.event(new LogEvent(part, get(text, Field.TS), seq, get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.THREAD),
+                    get(text, Field.OP), get(text, Field.PREDICATE), get(text, Field.RESOURCE), get(text, Field.REQUESTED), decision,
+                    get(text, Field.DECIDED_BY), get(text, Field.CALLER), Math.max(1, count), get(text, Field.NOTE)));
+        } else if (get(text, Field.MODE) != null || get(text, Field.SCHEMA) != null) {
+            visitor.header(new LogHeader(get(text, Field.SCHEMA), get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.MODE),
+                    get(text, Field.MANIFEST), get(text, Field.JAVA), get(text, Field.STARTED), pid));
+        }
+    }
+
+    private static String get(String[] text, Field field) {
+        return text[field.ordinal()];
+    }
+
+    private static Decision decision(String word) {
+        for (Decision each : Decision.values()) {
+            if (each.word().equals(word)) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private static LogSummary summary(JsonParser json) throws IOException {
+        String end = null;
+        int exitCode = Summary.UNKNOWN;
+        long[] counts = new long[Decision.values().length];
+        Map<String, List<String>> lists = new LinkedHashMap<>();
+        while (json.nextToken() == JsonToken.FIELD_NAME) {
+            String field = json.currentName();
+            JsonToken value = json.nextToken();
+            Decision decision = decision(field);
+            if (field.equals("end")) {
+                end = json.getText();
+            } else if (field.equals("exit_code")) {
+                exitCode = json.getIntValue();
+            } else if (decision != null) {
+                counts[decision.ordinal()] = json.getLongValue();
+            } else if (value == JsonToken.START_ARRAY) {
+                List<String> items = new ArrayList<>();
+                while (json.nextToken() != JsonToken.END_ARRAY) {
+                    items.add(json.getText());
+                    json.skipChildren();
+                }
+                lists.put(field, items);
+            } else {
+                json.skipChildren();
+            }
+        }
+        return new LogSummary(end, exitCode, counts, lists);
+    }
+
+    /** The fields that are text. */
+    private enum Field {
+        SCHEMA("schema"), SESSION_ID("session_id"), AGENT_ID("agent_id"), MODE("mode"), MANIFEST("manifest"), JAVA("java"), STARTED("started"), TS("ts"),
+        THREAD("thread"), OP("op"), PREDICATE("predicate"), RESOURCE("resource"), REQUESTED("requested"), DECISION("decision"),
+        DECIDED_BY("decided_by"), CALLER("caller"), NOTE("note");
+
+        private static final Field[] ALL = values();
+        private final String name;
+
+        Field(String name) {
+            this.name = name;
+        }
+
+        static Field named(String name) {
+            for (Field field : ALL) {
+                if (field.name.equals(name)) {
+                    return field;
+                }
+            }
+            return null;
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package dev.klock.cli.log;
+
+/** Is shown a log in its order. */
+public interface LogVisitor {
+    /** Once for each file. */
+    default void header(LogHeader header) {
+    }
+
+    default void event(LogEvent event) {
+    }
+
+    default void summary(LogSummary summary) {
+    }
+
+    /** So many records could not be written. */
+    default void lost(long records) {
+    }
+
+    /** A line is no record: torn by a crash or a full disk. */
+    default void unreadable() {
+    }
+}

@@ -1,0 +1,203 @@
+package dev.klock.cli.learn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.agent.log.Decision;
+import dev.klock.agent.log.Messages;
+import dev.klock.cli.log.LogEvent;
+import dev.klock.cli.log.LogHeader;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Manifest;
+import dev.klock.manifest.ManifestException;
+import dev.klock.manifest.ManifestReader;
+import dev.klock.manifest.ReadOptions;
+import dev.klock.manifest.Scope;
+import dev.klock.manifest.Variables;
+import dev.klock.resource.Resource;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+/** A manifest that was learnt allows what was seen, and next to nothing else. */
+class ProposalTest {
+    private static final Map<String, String> PLACES = Map.of("workspace", "/home/u/work", "tmp", "/tmp", "user.home", "/home/u", "maven.repo",
+            "/home/u/.m2/repository", "java.home", "/usr/lib/jvm/x");
+    private static final Variables VARIABLES = PLACES::get;
+
+    private final List<LogEvent> log = new ArrayList<>();
+    private boolean takesDenied;
+    private int several = 3;
+    private Set<String> whole = Set.of();
+
+    private static LogEvent event(String predicate, String resource, String op, Decision decision, String by, String note) {
+        return new LogEvent(0, "2026-01-01T00:00:00Z", 1, "s", "a", "main", op, predicate, resource, null, decision, by, "Main.main(Main.java:1)", 1, note);
+    }
+
+    private ProposalTest saw(String... triples) {
+        for (String triple : triples) {
+            String[] parts = triple.split(" ", 2);
+            log.add(event(parts[0], parts[1], "x", Decision.LEARN, "mode", null));
+        }
+        return this;
+    }
+
+    private Proposal proposal() {
+        Observations seen = new Observations(takesDenied, null);
+        seen.header(new LogHeader("klock.event/1", "s", "a", "learn", null, "17", "2026-01-01T00:00:00Z", 1));
+        log.forEach(seen::event);
+        seen.end();
+        return Proposal.of(seen, several, whole, VARIABLES);
+    }
+
+    private List<String> scope() {
+        return ManifestWriter.items(proposal()).stream().filter(line -> !line.startsWith("#")).map(line -> line.startsWith("- ") ? line.substring(2) : line).toList();
+    }
+
+    private static Manifest read(String text) throws ManifestException {
+        return new ManifestReader(VARIABLES, new ReadOptions().homes("/home/u")).read("klock.yaml", text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void fewNames_stayWhatTheyAre_andSeveralBecomeTheirDirectorysChildren() {
+        assertThat(saw("CONSUMES FILE:/home/u/work/in/a", "CONSUMES FILE:/home/u/work/in/b").scope())
+                .containsExactly("CONSUMES FILE:${workspace}/in/a", "CONSUMES FILE:${workspace}/in/b");
+        assertThat(saw("CONSUMES FILE:/home/u/work/in/c").scope()).containsExactly("CONSUMES FILE:${workspace}/in/*");
+    }
+
+    @Test
+    void severalDirectories_becomeTheSubtree() {
+        assertThat(saw("MUTATES FILE:/home/u/work/src/a/x", "MUTATES FILE:/home/u/work/src/b/x", "MUTATES FILE:/home/u/work/src/c/d/x").scope())
+                .containsExactly("MUTATES FILE:${workspace}/src/**");
+    }
+
+    @Test
+    void placesOfTheUser_areNeverGivenAsAWhole() {
+        for (String place : List.of("/home/u/work", "/home/u", "/tmp", "/home", "/etc")) {
+            for (int i = 0; i < 20; i++) {
+                saw("MUTATES FILE:" + place + "/d" + i + "/x", "CONSUMES FILE:" + place + "/f" + i);
+            }
+        }
+        assertThat(scope()).hasSize(200).noneMatch(line -> line.endsWith("*"));
+    }
+
+    @Test
+    void directoryThatIsNamedAsAWhole_isTakenAtOneName() {
+        whole = Set.of("/home/u/work");
+        assertThat(saw("CONSUMES FILE:/home/u/work/a/b", "MUTATES FILE:/home/u/other").scope())
+                .containsExactly("MUTATES FILE:${user.home}/other", "CONSUMES FILE:${workspace}/**");
+    }
+
+    @Test
+    void toolsDirectories_areTakenAsAWhole() {
+        assertThat(saw("CONSUMES FILE:/home/u/work/pom.xml", "PROVIDES FILE:/home/u/work/target/x", "PROVIDES FILE:/home/u/work/target/classes/y",
+                "CONSUMES FILE:/home/u/.m2/repository/a/a/1/a.jar", "CONSUMES FILE:/home/u/.m2/repository/b/b/1/b.jar", "CONSUMES FILE:/home/u/work/.git/HEAD",
+                "CONSUMES FILE:/home/u/work/.git/refs/x").scope())
+                .contains("CONSUMES FILE:${maven.repo}/**", "CONSUMES FILE:${workspace}/.git/**", "PROVIDES FILE:${workspace}/target/**");
+    }
+
+    @Test
+    void randomNames_becomeAnyName_inTheDirectoryOfTemporaryFilesToo() {
+        assertThat(saw("PROVIDES FILE:/tmp/x16749053536594378566.tmp", "PROVIDES FILE:/tmp/junit-8305749385749385/f", "CONSUMES FILE:/tmp/plain").scope())
+                .containsExactly("PROVIDES FILE:${tmp}/**", "CONSUMES FILE:${tmp}/plain");
+    }
+
+    @Test
+    void whatTheSessionMade_isItsOwn_andWhatItLeftItWillFindTheNextTime() {
+        log.add(event("PROVIDES", "FILE:/w/made/dir", "make_directory", Decision.LEARN, "mode", null));
+        assertThat(saw("PROVIDES FILE:/w/made/left", "MUTATES FILE:/w/made/left", "PROVIDES FILE:/w/made/gone", "DELETES FILE:/w/made/gone",
+                "DELETES FILE:/w/made/others").scope())
+                .containsExactly("PROVIDES FILE:/w/made/*", "MUTATES FILE:/w/made/left", "DELETES FILE:/w/made/others");
+    }
+
+    @Test
+    void looking_needsNoLineAboveOrAtWhatIsDeclared() {
+        assertThat(saw("DEPENDS_ON FILE:/w/a", "DEPENDS_ON FILE:/w/a/b", "CONSUMES FILE:/w/a/b", "MUTATES FILE:/w/a/c", "CONSUMES FILE:/w/a/c",
+                "DEPENDS_ON FILE:/w/a/none").scope()).containsExactly("CONSUMES FILE:/w/a/b", "MUTATES FILE:/w/a/c", "DEPENDS_ON FILE:/w/a/none");
+    }
+
+    @Test
+    void whatTheJvmReads_klocksOwn_andWhatIsPassedToChildren_needNoLine() {
+        log.add(event("CONSUMES", "FILE:/jdk/x", "x", Decision.ALLOW, "baseline", null));
+        log.add(event("CONSUMES", "FILE:/w/.klock/x", "x", Decision.WARN, "klock", null));
+        log.add(event("DEPENDS_ON", "ENV:X", "x", Decision.ALLOW, "child", null));
+        log.add(event("CONSUMES", "ENV:HOME", "x", Decision.LEARN, "mode", null));
+        assertThat(scope()).containsExactly("CONSUMES ENV:HOME");
+    }
+
+    @Test
+    void denied_isDeclaredOnlyIfAskedFor() {
+        log.add(event("CONSUMES", "FILE:/etc/shadow", "x", Decision.DENY, "mode", null));
+        assertThat(scope()).isEmpty();
+        takesDenied = true;
+        assertThat(scope()).containsExactly("CONSUMES FILE:/etc/shadow");
+    }
+
+    @Test
+    void programs_sayWhatChangedWhileTheyRan_eachItsOwn() {
+        saw("PROVIDES PROCESS:/usr/bin/git", "PROVIDES PROCESS:/bin/true");
+        log.add(event("MUTATES", "FILE:/w/repo/.git/HEAD", "start_process", Decision.LEARN, "child", Messages.whileRan(Set.of("/usr/bin/git"))));
+        assertThat(scope()).containsExactly("predicate: PROVIDES", "  resource: \"PROCESS:/bin/true\"", "  effects: [] # nothing was seen to change while it ran",
+                "predicate: PROVIDES", "  resource: \"PROCESS:/usr/bin/git\"", "  effects: # what it may touch: klock looks at what has changed, not at what it does",
+                "    # 1 event, Main.main(Main.java:1)", "    - MUTATES FILE:/w/repo/.git/HEAD");
+    }
+
+    @Test
+    void urlsOfOneServer_becomeAll_fromSeveralOn() {
+        assertThat(saw("CONSUMES URL:https://a.example/x", "CONSUMES URL:https://b.example/1", "CONSUMES URL:https://b.example/2",
+                "CONSUMES URL:https://b.example/3").scope()).containsExactly("CONSUMES URL:https://a.example/x", "CONSUMES URL:https://b.example/**");
+    }
+
+    @Test
+    void nameThatNoManifestCanWrite_isItsDirectorysChildren() {
+        assertThat(saw("CONSUMES FILE:/w/d/a\nb").scope()).containsExactly("CONSUMES FILE:/w/d/*");
+    }
+
+    @Provide
+    Arbitrary<List<String>> triples() {
+        Arbitrary<String> name = Arbitraries.of("a", "b", "c", "d", "e", "x y", "#1", "ü", "-", "$x", "${tmp}", "back\\slash", "star*", "qu\"ote", ": ", "12345678901234567890", ".git",
+                "target", "pom.xml");
+        Arbitrary<String> root = Arbitraries.of("/home/u/work", "/home/u/work", "/tmp", "/opt/some/place", "/home/u/.m2/repository");
+        Arbitrary<String> path = Combinators.combine(root, name.list().ofMinSize(1).ofMaxSize(4)).as((r, names) -> r + "/" + String.join("/", names));
+        return Combinators.combine(Arbitraries.of(Predicate.class), path).as((p, at) -> p + " FILE:" + Resource.escape(at)).list().ofMaxSize(60);
+    }
+
+    @Property(tries = 300)
+    void manifest_isValidAndAllowsAllThatWasSeen(@ForAll("triples") List<String> triples, @ForAll @IntRange(min = 2, max = 6) int names) throws Exception {
+        log.clear();
+        several = names;
+        saw(triples.toArray(new String[0]));
+        String text = ManifestWriter.manifest(proposal(), "a", "schema.json", List.of("head"));
+
+        Manifest manifest = read(text);
+        Scope.Builder builder = Scope.builder();
+        for (int i = 0; i < manifest.scope().size(); i++) {
+            Line line = manifest.scope().get(i);
+            builder.allow(line.predicate(), line.resource(), i);
+        }
+        Scope scope = builder.build();
+        List<String> made = new ArrayList<>();
+        for (String triple : triples) {
+            Predicate predicate = Predicate.valueOf(triple.substring(0, triple.indexOf(' ')));
+            Resource resource = Resource.parse(triple.substring(triple.indexOf(' ') + 1));
+            assertThat(Scope.isAllowed(scope.decide(predicate, "FILE", resource.path(), made.contains(resource.path())))).as("%s%n%s", triple, text).isTrue();
+            if (predicate == Predicate.PROVIDES) {
+                made.add(resource.path());
+            }
+        }
+        for (String stray : Arrays.asList("/home/u/.ssh/id", "/etc/passwd", "/home/u/work2/a", "/opt/some/place2", "/home/u/.bashrc")) {
+            assertThat(scope.decide(Predicate.CONSUMES, "FILE", stray, false)).as("%s%n%s", stray, text).isEqualTo(Scope.NONE);
+        }
+    }
+}
