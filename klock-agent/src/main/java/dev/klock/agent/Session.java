@@ -55,6 +55,9 @@ import java.util.concurrent.locks.LockSupport;
  */
 abstract class Session implements Verdicts, Trail, Targets.Retirement {
     static final String ABORTED = "aborted";
+    private static final String BY_MODE = "mode";
+    /** What was handed to a child, or done by one within its effects. */
+    private static final String BY_CHILD = "child";
     static final String LEASE_LOST = "lease-lost";
     /** What the JVM ends with when strict aborts the session. */
     static final int EXIT_ABORTED = 108;
@@ -409,8 +412,9 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             long more = target.count(PREDICATES[i]) - 1;
             if (more > 0) {
                 Resource resource = Resource.of(target.scheme(), target.path(), Resource.Form.EXACT);
+                String by = decidedBy(target.decide(PREDICATES[i]));
                 log.record(new Event(System.currentTimeMillis(), agentId, null, null, PREDICATES[i], resource, null, Decision.ALLOW,
-                        decidedBy(target.decide(PREDICATES[i])), null, more));
+                        by.equals(BY_MODE) ? BY_CHILD : by, null, more));
             }
         }
     }
@@ -733,7 +737,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             targets.changed(target);
             Resource resource = Resource.of("FILE", target.path(), Resource.Form.EXACT);
             log.record(new Event(System.currentTimeMillis(), agentId, null, Op.START_PROCESS.name().toLowerCase(Locale.ROOT),
-                    Predicate.MUTATES, resource, null, mode == Mode.LEARN ? Decision.LEARN : Decision.WARN, "child", null, 1,
+                    Predicate.MUTATES, resource, null, mode == Mode.LEARN ? Decision.LEARN : Decision.WARN, BY_CHILD, null, 1,
                     Messages.whileRan(programs)));
             if (mode == Mode.LEARN) {
                 return;
@@ -781,7 +785,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             return "klock";
         }
         if (decision == Target.PASSED) {
-            return "child";
+            return BY_CHILD;
         }
         if (Scope.isDenied(decision) && Scope.denyLine(decision) < denyLines.size()) {
             return place(denyLines.get(Scope.denyLine(decision)));
@@ -789,7 +793,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         if (decision == Scope.ANCESTOR || decision == Target.REPLACING) {
             return "manifest";
         }
-        return "mode";
+        return BY_MODE;
     }
 
     private String place(Line line) {

@@ -15,6 +15,8 @@ import dev.klock.cli.learn.Proposal;
 import dev.klock.cli.learn.ScopeText;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Cover;
+import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Variables;
 import dev.klock.resource.Resource;
@@ -27,7 +29,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BiPredicate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -87,7 +88,7 @@ final class Learn extends Verb {
         Path home = logs.isEmpty() || !sessions.isEmpty() ? home(directory).directory().toPath() : null;
         Given given = merge == null ? null : new Given(Given.argument(merge, directory, null), environment);
         Manifest old = given == null ? null : agentOf(given.manifest());
-        Observations seen = new Observations(denied, old == null ? null : declared(new Judge(given, old, environment)));
+        Observations seen = new Observations(denied, old == null ? null : declared(old, new Judge(given, old, environment)));
         List<LogFiles> chosen = chosen(home);
         for (LogFiles log : chosen) {
             log.read(seen);
@@ -127,8 +128,12 @@ final class Learn extends Verb {
     }
 
     private int merge(Given given, Manifest old, Proposal proposal, int count) throws UsageException, IOException {
-        if (proposal.size() == 0) {
+        List<String> effects = ManifestWriter.effects(proposal);
+        effects.forEach(terminal::complain);
+        if (proposal.size() == 0 && effects.isEmpty()) {
             terminal.line(old.file() + " declares all that was done in " + count + (count == 1 ? " session" : " sessions"));
+        }
+        if (proposal.size() == 0) {
             return ExitCode.OK;
         }
         Edited edited = new Edited(given.manifestFile);
@@ -162,14 +167,38 @@ final class Learn extends Verb {
         return one;
     }
 
-    private static BiPredicate<Predicate, String> declared(Judge judge) {
-        return (predicate, resource) -> {
-            try {
-                return judge.decide(predicate, Resource.parse(resource)).allowed();
-            } catch (ResourceSyntaxException | UsageException unwritable) {
-                return false;
+    private static Observations.Declared declared(Manifest manifest, Judge judge) {
+        return new Observations.Declared() {
+            @Override
+            public boolean byLine(Predicate predicate, String resource) {
+                try {
+                    return judge.decide(predicate, Resource.parse(resource)).allowed();
+                } catch (ResourceSyntaxException | UsageException unwritable) {
+                    return false;
+                }
+            }
+
+            @Override
+            public boolean byEffects(Set<String> programs, Predicate predicate, String resource) {
+                for (Line line : manifest.scope()) {
+                    boolean ran = programs.isEmpty() || programs.contains(line.resource().toString());
+                    for (Line effect : ran && line.effects() != null ? line.effects() : List.<Line>of()) {
+                        if (covers(effect, predicate, resource)) {
+                            return true;
+                        }
+                    }
+                }
+                return byLine(predicate, resource);
             }
         };
+    }
+
+    private static boolean covers(Line line, Predicate predicate, String resource) {
+        try {
+            return (Cover.allows(line.predicate(), false) & predicate.bit()) != 0 && line.resource().covers(Resource.parse(resource));
+        } catch (ResourceSyntaxException unwritable) {
+            return false;
+        }
     }
 
     private File place(Given given, Path home) {

@@ -223,7 +223,7 @@ public final class Observer {
         if (!covered) {
             verdicts.denied(new Denial(Op.START_PROCESS, predicate, target, true, null));
         } else if (target.counted(predicate.ordinal())) {
-            judge.trail().first(target, predicate, decision, null);
+            judge.trail().first(target, predicate, Scope.isAllowed(decision) ? decision : Target.PASSED, null);
         }
     }
 

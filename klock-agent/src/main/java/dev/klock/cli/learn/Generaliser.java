@@ -64,7 +64,7 @@ final class Generaliser {
         for (Node child : directory.children()) {
             List<ProposedLine> its = below(child, predicate);
             branches += its.isEmpty() ? 0 : 1;
-            isRandom |= !its.isEmpty() && isRandom(child.name);
+            isRandom |= !its.isEmpty() && isRandom(child.name) && !isKept(child.path());
             below.addAll(its);
             if (child.itself(predicate) != null) {
                 names.add(child);
@@ -155,15 +155,16 @@ final class Generaliser {
     }
 
     private boolean mayBeTaken(Node directory, String path) {
-        if (directory.depth() < LEAST_DEPTH) {
-            return false;
-        }
+        return directory.depth() >= LEAST_DEPTH && !isKept(path);
+    }
+
+    private boolean isKept(String path) {
         for (String keep : kept) {
             if (keep.equals(path) || keep.startsWith(path + "/")) {
-                return false;
+                return true;
             }
         }
-        return true;
+        return false;
     }
 
     /** Whether nobody would give a file that name, or that name to a directory above it, twice. */

@@ -4,6 +4,8 @@ import dev.klock.agent.log.Escapes;
 import dev.klock.manifest.Manifest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /** Writes what is proposed as a manifest for people to read: each line under what speaks for it. */
 public final class ManifestWriter {
@@ -56,6 +58,18 @@ public final class ManifestWriter {
             for (ProposedLine effect : line.effects()) {
                 lines.add(INDENT + INDENT + "# " + Escapes.line(evidence(effect)));
                 lines.add(INDENT + INDENT + "- " + item(effect, proposal.places));
+            }
+        }
+        return lines;
+    }
+
+    /** What has to be added to the effects of programs that the manifest has already, a line each, for people. */
+    public static List<String> effects(Proposal proposal) {
+        List<String> lines = new ArrayList<>();
+        for (Map.Entry<Set<String>, List<ProposedLine>> ran : proposal.beside.entrySet()) {
+            for (ProposedLine line : ran.getValue()) {
+                lines.add("changed while " + (ran.getKey().isEmpty() ? "a program" : String.join(" or ", ran.getKey())) + " ran, outside of its effects; if it may, add there: - "
+                        + item(line, proposal.places));
             }
         }
         return lines;

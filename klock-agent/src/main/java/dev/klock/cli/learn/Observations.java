@@ -6,13 +6,13 @@ import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogHeader;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
+import dev.klock.resource.Resource;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.BiPredicate;
 
 /**
  * What programs did, by the logs of their sessions, as far as a manifest has to say it: not what the JVM reads for itself, nor what was klock's own,
@@ -24,9 +24,18 @@ public final class Observations implements LogVisitor {
     private static final String FILE = "FILE:";
     private static final String PROCESS = "PROCESS:";
 
+    /** What a manifest declares, so that there is nothing to say about it. */
+    public interface Declared {
+        /** Whether a line of the scope allows it. */
+        boolean byLine(Predicate predicate, String resource);
+
+        /** Whether the effects of one of these programs, or of any if there is none, name it. */
+        boolean byEffects(Set<String> programs, Predicate predicate, String resource);
+    }
+
     private final boolean takesDenied;
     /** What needs no line any more; null where nothing is declared. */
-    private final BiPredicate<Predicate, String> declared;
+    private final Declared declared;
     final Node files = new Node(null, "");
     /** What else was seen, by resource. */
     final Map<String, Map<Predicate, Seen>> others = new TreeMap<>();
@@ -35,6 +44,8 @@ public final class Observations implements LogVisitor {
     final Set<String> programs = new TreeSet<>();
     private final Set<String> agents = new TreeSet<>();
     private final Set<String> madeFiles = new HashSet<>();
+    /** What sessions have made and not removed. */
+    final Set<String> left = new HashSet<>();
     private final Set<String> made = new HashSet<>();
     private int session = -1;
     private long events;
@@ -44,9 +55,9 @@ public final class Observations implements LogVisitor {
 
     /**
      * @param takesDenied whether what was denied shall be declared
-     * @param declared whether a manifest declares a predicate on a resource, so that there is nothing to say about it; null for no manifest
+     * @param declared null for no manifest
      */
-    public Observations(boolean takesDenied, BiPredicate<Predicate, String> declared) {
+    public Observations(boolean takesDenied, Declared declared) {
         this.takesDenied = takesDenied;
         this.declared = declared;
     }
@@ -84,8 +95,9 @@ public final class Observations implements LogVisitor {
         }
         events += event.count();
         if ("child".equals(by)) {
-            if (!isDeclared(predicate, event)) {
-                file(effects.computeIfAbsent(Messages.ran(event.note()), none -> new Node(null, "")), predicate, event);
+            Set<String> ran = Messages.ran(event.note());
+            if (declared == null || !declared.byEffects(ran, predicate, event.resource())) {
+                file(effects.computeIfAbsent(ran, none -> new Node(null, "")), predicate, event);
             }
         } else if (event.resource().startsWith(FILE)) {
             own(predicate, event);
@@ -99,7 +111,7 @@ public final class Observations implements LogVisitor {
     }
 
     private boolean isDeclared(Predicate predicate, LogEvent event) {
-        return declared != null && declared.test(predicate, event.resource());
+        return declared != null && declared.byLine(predicate, event.resource());
     }
 
     /** What was made in the session may be done with as it likes. */
@@ -107,7 +119,7 @@ public final class Observations implements LogVisitor {
         String path = event.resource();
         if (made.contains(path)) {
             if (predicate == Predicate.DELETES || predicate == Predicate.RENAMES) {
-                madeFiles.remove(path);
+                madeFiles.remove(Name.of(path).path());
             }
             if (predicate != Predicate.PROVIDES) {
                 return;
@@ -119,7 +131,7 @@ public final class Observations implements LogVisitor {
         if (predicate == Predicate.PROVIDES) {
             made.add(path);
             if (!"make_directory".equals(event.op()) && event.decision() != Decision.DENY) {
-                madeFiles.add(path);
+                madeFiles.add(Name.of(path).path());
             }
         }
     }
@@ -134,19 +146,20 @@ public final class Observations implements LogVisitor {
 
     /** All logs have been read. */
     public void end() {
-        for (String left : madeFiles) {
-            Name name = Name.of(left);
-            boolean comesBack = !name.withAllBelow() && !Generaliser.isRandom(name.path());
-            if (comesBack && (declared == null || !declared.test(Predicate.MUTATES, left))) {
-                Node node = files.at(name.path());
-                if (node.itself(Predicate.MUTATES) == null) {
-                    node.see(Predicate.MUTATES, false).implied = true;
-                    node.see(Predicate.MUTATES, false).names = 1;
-                }
-            }
-        }
+        left.addAll(madeFiles);
         madeFiles.clear();
         made.clear();
+    }
+
+    /** The next run finds {@code file}, which a session has made and left there. */
+    void findsAgain(String file) {
+        if (declared == null || !declared.byLine(Predicate.MUTATES, FILE + Resource.escape(file))) {
+            Node node = files.at(file);
+            if (node.itself(Predicate.MUTATES) == null) {
+                node.see(Predicate.MUTATES, false).implied = true;
+                node.see(Predicate.MUTATES, false).names = 1;
+            }
+        }
     }
 
     private static Predicate predicate(String word) {

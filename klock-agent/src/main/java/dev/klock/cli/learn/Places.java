@@ -33,6 +33,12 @@ final class Places {
         return kept;
     }
 
+    /** {@code file} as seen from the workspace, if it is in it. */
+    String below(String file) {
+        String workspace = value("workspace");
+        return workspace != null && file.startsWith(workspace + "/") ? file.substring(workspace.length()) : file;
+    }
+
     /** {@code resource} as a manifest should have it: with the variable of the deepest directory that has one. */
     String text(Resource resource) {
         String text = resource.toString();

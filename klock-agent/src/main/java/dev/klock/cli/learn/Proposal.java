@@ -7,8 +7,10 @@ import dev.klock.manifest.Scope;
 import dev.klock.manifest.Variables;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,13 +23,13 @@ public final class Proposal {
 
     final List<ProposedLine> lines;
     final Places places;
-    /** Names that were taken together from so many on. */
-    final int several;
+    /** What changed while programs ran that are declared already, by those. */
+    final Map<Set<String>, List<ProposedLine>> beside;
 
-    private Proposal(List<ProposedLine> lines, Places places, int several) {
+    private Proposal(List<ProposedLine> lines, Places places, Map<Set<String>, List<ProposedLine>> beside) {
         this.lines = lines;
         this.places = places;
-        this.several = several;
+        this.beside = beside;
     }
 
     /**
@@ -37,13 +39,24 @@ public final class Proposal {
      */
     public static Proposal of(Observations seen, int several, Set<String> whole, Variables variables) {
         Places places = new Places(variables);
+        for (String file : seen.left) {
+            if (!Generaliser.isRandom(places.below(file))) {
+                seen.findsAgain(file);
+            }
+        }
         int from = several;
         List<ProposedLine> lines = lines(seen, new Generaliser(from, whole, places));
         while (lines.size() > Manifest.MAX_TRIPLES && from > 2) {
             from--;
             lines = lines(seen, new Generaliser(from, whole, places));
         }
-        return new Proposal(lines, places, from);
+        Map<Set<String>, List<ProposedLine>> beside = new LinkedHashMap<>();
+        for (Map.Entry<Set<String>, Node> ran : seen.effects.entrySet()) {
+            if (Collections.disjoint(ran.getKey(), seen.programs) && !(ran.getKey().isEmpty() && !seen.programs.isEmpty())) {
+                beside.put(ran.getKey(), files(ran.getValue(), new Generaliser(from, whole, places)));
+            }
+        }
+        return new Proposal(lines, places, beside);
     }
 
     private static List<ProposedLine> lines(Observations seen, Generaliser together) {

@@ -114,6 +114,15 @@ class ProposalTest {
     }
 
     @Test
+    void workspaceWithARandomName_isNotTakenForATemporaryDirectory() {
+        Map<String, String> places = Map.of("workspace", "/tmp/junit-8305749385749385123/w", "tmp", "/tmp");
+        saw("MUTATES FILE:/tmp/junit-8305749385749385123/w/a/b", "CONSUMES FILE:/tmp/junit-8305749385749385123/beside");
+        Observations seen = new Observations(false, null);
+        log.forEach(seen::event);
+        assertThat(ManifestWriter.items(Proposal.of(seen, 3, Set.of(), places::get))).noneMatch(line -> line.contains("*"));
+    }
+
+    @Test
     void whatTheSessionMade_isItsOwn_andWhatItLeftItWillFindTheNextTime() {
         log.add(event("PROVIDES", "FILE:/w/made/dir", "make_directory", Decision.LEARN, "mode", null));
         assertThat(saw("PROVIDES FILE:/w/made/left", "MUTATES FILE:/w/made/left", "PROVIDES FILE:/w/made/gone", "DELETES FILE:/w/made/gone",
