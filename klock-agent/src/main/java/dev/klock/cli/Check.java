@@ -4,8 +4,6 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.LaunchVariables;
 import dev.klock.agent.config.UsageException;
-import dev.klock.agent.log.Escapes;
-import dev.klock.agent.log.Messages;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
@@ -47,30 +45,15 @@ final class Check extends Verb {
     public Integer call() throws UsageException, IOException {
         Predicate asked = predicate();
         Given given = new Given(Given.argument(file, null, null), environment);
-        Manifest manifest = agent(given.manifest());
+        Manifest manifest = Given.agent(given.manifest(), agent);
         Resource about = resource(new LaunchVariables(environment, given.manifestFile.getAbsoluteFile().getParentFile()));
         Judge.Answer answer = new Judge(given, manifest, environment).decide(asked, about);
         if (json) {
             printJson(generator -> write(generator, asked, manifest, answer));
-        } else if (answer.allowed()) {
-            terminal.out.println(terminal.good("allowed") + " by " + Escapes.line(reason(manifest, answer)));
         } else {
-            terminal.out.println(terminal.bad("not allowed"));
-            String why = answer.by == Judge.By.PROTECTED ? Messages.ownFile(null, asked, answer.resource)
-                    : Messages.violation(null, answer.predicate, answer.resource, null, answer.declared, answer.line, answer.nearest, manifest.file());
-            boolean process = answer.resource.scheme().equals("PROCESS");
-            terminal.out.println(about.scheme().equals("PROCESS") && !process ? why + (answer.by == Judge.By.DENY ? Messages.EFFECTS_BESIDE_DENY : Messages.NO_EFFECTS)
-                    : process && asked == Predicate.PROVIDES && answer.by == Judge.By.NOTHING ? why + Messages.effects(answer.resource) : why);
+            terminal.out.println((answer.allowed() ? terminal.good("allowed") + " by " : terminal.bad("not allowed") + "\n") + answer.text(manifest, asked, about));
         }
         return answer.allowed() ? ExitCode.OK : ExitCode.VIOLATIONS;
-    }
-
-    private Manifest agent(Manifest manifest) throws UsageException {
-        Manifest one = manifest.agent(agent);
-        if (one == null) {
-            throw new UsageException(manifest.file() + " has no agent " + Escapes.line(agent) + "; it has " + manifest.agentIds());
-        }
-        return one;
     }
 
     private Predicate predicate() throws UsageException {
@@ -91,17 +74,6 @@ final class Check extends Verb {
             return Resource.normalise(found == null ? text : PROCESS + found, environment.workingDirectory());
         } catch (IllegalArgumentException e) {
             throw new UsageException(e.getMessage());
-        }
-    }
-
-    private static String reason(Manifest manifest, Judge.Answer answer) {
-        switch (answer.by) {
-            case ANCESTOR:
-                return "being above something declared";
-            case BASELINE:
-                return "baseline: the JVM reads it for itself";
-            default:
-                return manifest.file() + ":" + answer.line.line() + ": " + answer.line;
         }
     }
 

@@ -7,6 +7,7 @@ import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.config.ManifestLocator;
 import dev.klock.agent.config.Option;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Escapes;
 import dev.klock.manifest.Manifest;
 import java.io.File;
 
@@ -49,5 +50,14 @@ final class Given {
         Manifest manifest = Launch.readManifest(manifestFile, options, environment);
         options.withManifest(manifest);
         return manifest;
+    }
+
+    /** What {@code manifest} declares for the agent {@code id}; for the process itself, if that is null. */
+    static Manifest agent(Manifest manifest, String id) throws UsageException {
+        Manifest one = manifest.agent(id);
+        if (one == null) {
+            throw new UsageException(manifest.file() + " has no agent " + Escapes.line(id) + "; it has " + manifest.agentIds());
+        }
+        return one;
     }
 }

@@ -7,6 +7,8 @@ import dev.klock.agent.decide.Baseline;
 import dev.klock.agent.decide.Own;
 import dev.klock.agent.decide.Target;
 import dev.klock.agent.decide.Targets;
+import dev.klock.agent.log.Escapes;
+import dev.klock.agent.log.Messages;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
@@ -67,6 +69,19 @@ final class Judge {
 
         boolean allowed() {
             return by == By.SCOPE || by == By.ANCESTOR || by == By.BASELINE;
+        }
+
+        /** By what it is allowed, on one line; or why it is not and what would allow it, on several. Safe to look at. */
+        String text(Manifest manifest, Predicate asked, Resource about) {
+            if (allowed()) {
+                return Escapes.line(by == By.ANCESTOR ? "being above something declared" : by == By.BASELINE ? "baseline: the JVM reads it for itself"
+                        : manifest.file() + ":" + line.line() + ": " + line);
+            }
+            String why = by == By.PROTECTED ? Messages.ownFile(null, asked, resource)
+                    : Messages.violation(null, predicate, resource, null, declared, line, nearest, manifest.file());
+            boolean process = resource.scheme().equals("PROCESS");
+            return about.scheme().equals("PROCESS") && !process ? why + (by == By.DENY ? Messages.EFFECTS_BESIDE_DENY : Messages.NO_EFFECTS)
+                    : process && asked == Predicate.PROVIDES && by == By.NOTHING ? why + Messages.effects(resource) : why;
         }
     }
 

@@ -14,13 +14,9 @@ import dev.klock.cli.learn.Observations;
 import dev.klock.cli.learn.Proposal;
 import dev.klock.cli.learn.ScopeText;
 import dev.klock.cli.log.LogFiles;
-import dev.klock.kernel.Predicate;
-import dev.klock.manifest.Cover;
-import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Variables;
 import dev.klock.resource.Resource;
-import dev.klock.resource.ResourceSyntaxException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -51,11 +47,11 @@ final class Learn extends Verb {
     @Option(names = "--agent", paramLabel = "ID", description = "Only what this agent did.")
     private String agent;
 
-    @Option(names = "--workspace", paramLabel = "DIRECTORY", description = {"What $${workspace} will stand for: where the manifest will lie.",
+    @Option(names = "--workspace", paramLabel = "DIRECTORY", description = {"What ${workspace} will stand for: where the manifest will lie.",
         "By default the directory of --merge or -o, else the home's."})
     private String workspace;
 
-    @Option(names = "--several", paramLabel = "N", defaultValue = "" + SEVERAL, description = "So many names in one directory become one line (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--several", paramLabel = "N", defaultValue = "" + SEVERAL, description = "So many names in one directory become one line; by default 3.")
     private int several;
 
     @Option(names = "--whole", paramLabel = "DIRECTORY", description = "If anything was done in it, declare all of it. May be repeated.")
@@ -87,8 +83,8 @@ final class Learn extends Verb {
         }
         Path home = logs.isEmpty() || !sessions.isEmpty() ? home(directory).directory().toPath() : null;
         Given given = merge == null ? null : new Given(Given.argument(merge, directory, null), environment);
-        Manifest old = given == null ? null : agentOf(given.manifest());
-        Observations seen = new Observations(denied, old == null ? null : declared(old, new Judge(given, old, environment)));
+        Manifest old = given == null ? null : Given.agent(given.manifest(), agent);
+        Observations seen = new Observations(denied, old == null ? null : new DeclaredBy(old, new Judge(given, old, environment)));
         List<LogFiles> chosen = chosen(home);
         for (LogFiles log : chosen) {
             log.read(seen);
@@ -141,7 +137,7 @@ final class Learn extends Verb {
         Manifest changed;
         try {
             edited.change(new ScopeText(edited.before, old).with(items));
-            changed = agentOf(Launch.readManifest(given.manifestFile, edited.bytes(), given.options, environment));
+            changed = Given.agent(Launch.readManifest(given.manifestFile, edited.bytes(), given.options, environment), agent);
         } catch (ScopeText.FlowStyle | UsageException e) {
             items.forEach(terminal.out::println);
             throw new UsageException(e.getMessage() + "; add the lines above by hand");
@@ -157,48 +153,6 @@ final class Learn extends Verb {
             terminal.complain("nothing is changed yet; --write changes " + old.file());
         }
         return ExitCode.OK;
-    }
-
-    private Manifest agentOf(Manifest manifest) throws UsageException {
-        Manifest one = manifest.agent(agent);
-        if (one == null) {
-            throw new UsageException(manifest.file() + " has no agent " + Escapes.line(agent) + "; it has " + manifest.agentIds());
-        }
-        return one;
-    }
-
-    private static Observations.Declared declared(Manifest manifest, Judge judge) {
-        return new Observations.Declared() {
-            @Override
-            public boolean byLine(Predicate predicate, String resource) {
-                try {
-                    return judge.decide(predicate, Resource.parse(resource)).allowed();
-                } catch (ResourceSyntaxException | UsageException unwritable) {
-                    return false;
-                }
-            }
-
-            @Override
-            public boolean byEffects(Set<String> programs, Predicate predicate, String resource) {
-                for (Line line : manifest.scope()) {
-                    boolean ran = programs.isEmpty() || programs.contains(line.resource().toString());
-                    for (Line effect : ran && line.effects() != null ? line.effects() : List.<Line>of()) {
-                        if (covers(effect, predicate, resource)) {
-                            return true;
-                        }
-                    }
-                }
-                return byLine(predicate, resource);
-            }
-        };
-    }
-
-    private static boolean covers(Line line, Predicate predicate, String resource) {
-        try {
-            return (Cover.allows(line.predicate(), false) & predicate.bit()) != 0 && line.resource().covers(Resource.parse(resource));
-        } catch (ResourceSyntaxException unwritable) {
-            return false;
-        }
     }
 
     private File place(Given given, Path home) {

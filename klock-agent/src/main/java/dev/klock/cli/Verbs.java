@@ -25,7 +25,9 @@ final class Verbs {
             new Row("run", new Run(terminal, environment)),
             new Row("validate", new Validate(terminal, environment)),
             new Row("check", new Check(terminal, environment)),
+            new Row("explain", new Explain(terminal, environment)),
             new Row("learn", new Learn(terminal, environment)),
+            new Row("tighten", new Tighten(terminal, environment)),
             new Row("status", new Status(terminal, environment)),
             new Row("sessions", new Sessions(terminal, environment, instrumentation)),
             new Row("diff", new Diff(terminal, environment, instrumentation)),
@@ -36,6 +38,7 @@ final class Verbs {
             new Row("baseline", new BaselineVerb(terminal, environment)),
             new Row("doctor", new Doctor(terminal, environment)),
             new Row("schema", new Schema(terminal, environment)),
+            new Row("completion", new Completion(terminal, environment)),
             new Row("version", new Version(terminal, environment)),
         };
     }

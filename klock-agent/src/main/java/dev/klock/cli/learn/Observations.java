@@ -9,6 +9,7 @@ import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -50,6 +51,7 @@ public final class Observations implements LogVisitor {
     private int session = -1;
     private long events;
     private long denied;
+    private final Set<String> undeclared = new LinkedHashSet<>();
     private long lost;
     private String current;
 
@@ -97,6 +99,7 @@ public final class Observations implements LogVisitor {
         if ("child".equals(by)) {
             Set<String> ran = Messages.ran(event.note());
             if (declared == null || !declared.byEffects(ran, predicate, event.resource())) {
+                undeclared.add(predicate + " " + event.resource());
                 file(effects.computeIfAbsent(ran, none -> new Node(null, "")), predicate, event);
             }
         } else if (event.resource().startsWith(FILE)) {
@@ -111,7 +114,11 @@ public final class Observations implements LogVisitor {
     }
 
     private boolean isDeclared(Predicate predicate, LogEvent event) {
-        return declared != null && declared.byLine(predicate, event.resource());
+        boolean is = declared != null && declared.byLine(predicate, event.resource());
+        if (!is) {
+            undeclared.add(predicate + " " + event.resource());
+        }
+        return is;
     }
 
     /** What was made in the session may be done with as it likes. */
@@ -183,6 +190,11 @@ public final class Observations implements LogVisitor {
     /** Accesses that a manifest has a say about. */
     public long events() {
         return events;
+    }
+
+    /** What was seen and is not declared, {@code PREDICATE RESOURCE}. */
+    public Set<String> undeclared() {
+        return undeclared;
     }
 
     /** Accesses that were denied. */

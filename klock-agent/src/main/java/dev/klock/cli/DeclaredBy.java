@@ -1,0 +1,53 @@
+package dev.klock.cli;
+
+import dev.klock.agent.config.UsageException;
+import dev.klock.cli.learn.Observations;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Cover;
+import dev.klock.manifest.Line;
+import dev.klock.manifest.Manifest;
+import dev.klock.resource.Resource;
+import dev.klock.resource.ResourceSyntaxException;
+import java.util.List;
+import java.util.Set;
+
+/** What a manifest declares, as a session would decide it. */
+final class DeclaredBy implements Observations.Declared {
+    private final Manifest manifest;
+    private final Judge judge;
+
+    DeclaredBy(Manifest manifest, Judge judge) {
+        this.manifest = manifest;
+        this.judge = judge;
+    }
+
+    @Override
+    public boolean byLine(Predicate predicate, String resource) {
+        try {
+            return judge.decide(predicate, Resource.parse(resource)).allowed();
+        } catch (ResourceSyntaxException | UsageException unwritable) {
+            return false;
+        }
+    }
+
+    @Override
+    public boolean byEffects(Set<String> programs, Predicate predicate, String resource) {
+        for (Line line : manifest.scope()) {
+            boolean ran = programs.isEmpty() || programs.contains(line.resource().toString());
+            for (Line effect : ran && line.effects() != null ? line.effects() : List.<Line>of()) {
+                if (covers(effect, predicate, resource)) {
+                    return true;
+                }
+            }
+        }
+        return byLine(predicate, resource);
+    }
+
+    private static boolean covers(Line line, Predicate predicate, String resource) {
+        try {
+            return (Cover.allows(line.predicate(), false) & predicate.bit()) != 0 && line.resource().covers(Resource.parse(resource));
+        } catch (ResourceSyntaxException unwritable) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package dev.klock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.klock.agent.config.Home;
+import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.log.Decision;
+import dev.klock.agent.log.Event;
+import dev.klock.agent.log.Summary;
+import dev.klock.agent.log.VerificationLog;
+import dev.klock.kernel.Predicate;
+import dev.klock.resource.Resource;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From logs to a manifest, to one with less in it, and to why: {@code learn}, {@code tighten}, {@code explain}. */
+class LearnTest {
+    private static final String HEAD = "ver: \"1.0\"\nagent_id: a\nscope:\n";
+
+    @TempDir
+    Path temp;
+    private Path work;
+    private Path manifest;
+    private String out;
+    private String err;
+    private int sessions;
+
+    @BeforeEach
+    void makeWork() throws Exception {
+        work = temp.toRealPath();
+        manifest = work.resolve("klock.yaml");
+    }
+
+    private int run(String... arguments) {
+        StringWriter stdout = new StringWriter();
+        StringWriter stderr = new StringWriter();
+        LaunchEnvironment environment = new LaunchEnvironment(Map.of("java.runtime.version", "17.0.1+1", "user.home", "/home/u",
+                "java.home", "/jdk", "java.io.tmpdir", "/tmp"), Map.of("PATH", "/bin"), work.toString());
+        int status = Main.run(arguments, null, environment, new PrintWriter(stdout), new PrintWriter(stderr), false);
+        out = stdout.toString();
+        err = stderr.toString();
+        return status;
+    }
+
+    /** The log of a session of {@code agent}; each access is {@code PREDICATE path decision}, by the working directory. */
+    private String session(String agent, String mode, List<String> declared, List<String> used, String... accesses) throws Exception {
+        SessionClaim claim = SessionClaim.claim(Home.open(work.resolve(".klock").toFile()), "s" + ++sessions);
+        VerificationLog log = VerificationLog.open(claim.log(), claim.id(), agent, mode, true, null);
+        for (String access : accesses) {
+            String[] words = access.split(" ");
+            log.record(new Event(1, agent, "main", "open", Predicate.valueOf(words[0]), Resource.file(work + "/" + words[1]), words[1],
+                    Decision.valueOf(words[2]), words[2].equals("ALLOW") ? "klock.yaml:4" : "mode", "Main.main(Main.java:7)"));
+        }
+        log.close(new Summary("completed", 0, declared, used, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        return claim.id();
+    }
+
+    private String session(String agent, String mode, String... accesses) throws Exception {
+        return session(agent, mode, List.of(), List.of(), accesses);
+    }
+
+    private void manifest(String... lines) throws IOException {
+        Files.writeString(manifest, HEAD + "  - " + String.join("\n  - ", lines) + "\n");
+    }
+
+    @Test
+    void learn_takesTheLearnSessionsOfOneAgent_andWritesNothingOver() throws Exception {
+        session("b", "learn", "CONSUMES of/b LEARN");
+        session("a", "learn", "CONSUMES x LEARN");
+        session("a", "strict", "CONSUMES strict ALLOW");
+        session("a", "learn", "CONSUMES y LEARN", "CONSUMES x LEARN");
+        assertThat(run("learn")).as(err).isZero();
+        assertThat(out).contains("agent_id: \"a\"", "# Learnt by klock ", " from 2 sessions, 3 accesses.", "  # 2 events, 2 sessions, Main.main(Main.java:7)\n  - CONSUMES FILE:${workspace}/x\n",
+                "  - CONSUMES FILE:${workspace}/y\n").doesNotContain("of/b", "strict");
+        assertThat(run("learn", "--agent", "b", "-o", "klock.yaml")).as(err).isZero();
+        assertThat(manifest).content().contains("CONSUMES FILE:${workspace}/of/b");
+        String before = Files.readString(manifest);
+        assertThat(run("learn", "-o", "klock.yaml")).isEqualTo(2);
+        assertThat(err).contains("klock.yaml exists, and is not written over").hasLineCount(1);
+        assertThat(manifest).hasContent(before);
+        assertThat(run("validate")).as(err).isZero();
+    }
+
+    @Test
+    void learn_ofWhatIsNotThere_saysWhatIs() throws Exception {
+        session("a", "strict", "CONSUMES x ALLOW");
+        assertThat(run("learn")).isEqualTo(2);
+        assertThat(err).contains("ran in mode=learn: run the program with -javaagent:klock.jar=mode=learn, or name sessions").hasLineCount(1);
+        assertThat(run("learn", "nobody")).isEqualTo(2);
+        assertThat(err).contains("no log of a session nobody").hasLineCount(1);
+        assertThat(run("learn", "--log", "none.jsonl")).isEqualTo(2);
+        assertThat(run("learn", "--several", "1")).isEqualTo(2);
+        assertThat(run("learn", "--write")).isEqualTo(2);
+        assertThat(run("learn", "--merge", "klock.yaml", "-o", "x")).isEqualTo(2);
+        assertThat(run("learn", "s1", "--log", session("b", "learn", "CONSUMES y LEARN").equals("s2") ? ".klock/log/s2.jsonl" : "")).isEqualTo(2);
+        assertThat(err).contains("several agents (a, b); say --agent ID").hasLineCount(1);
+    }
+
+    @Test
+    void learn_leavesOutWhatWasDenied_saysSo_andTakesItInIfAsked() throws Exception {
+        String id = session("a", "block", "CONSUMES x DENY", "CONSUMES y ALLOW");
+        assertThat(run("learn", id)).isZero();
+        assertThat(out).contains("/y").doesNotContain("/x");
+        assertThat(err).contains("1 access was denied and is not declared (--denied)");
+        assertThat(run("learn", id, "--denied")).isZero();
+        assertThat(out).contains("/y", "/x");
+    }
+
+    @Test
+    void merge_ofAnotherAgentsLines_changesThat() throws Exception {
+        Files.writeString(manifest, HEAD + "  - CONSUMES FILE:${workspace}/p\nagents:\n  - agent_id: b\n    scope:\n      - CONSUMES FILE:${workspace}/x\n");
+        session("b", "learn", "CONSUMES x LEARN", "MUTATES z LEARN");
+        assertThat(run("learn", "--merge", "klock.yaml", "--agent", "b", "--write")).as(err).isZero();
+        assertThat(manifest).content().endsWith("      - CONSUMES FILE:${workspace}/x\n      # 1 event, Main.main(Main.java:7)\n      - MUTATES FILE:${workspace}/z\n");
+        assertThat(run("learn", "--merge", "klock.yaml", "--agent", "c")).isEqualTo(2);
+        assertThat(err).contains("has no agent c; it has a, b");
+    }
+
+    @Test
+    void merge_intoWhatCannotBeChangedByLines_printsThem() throws Exception {
+        Files.writeString(manifest, HEAD.replace("scope:\n", "scope: [CONSUMES FILE:/p]\n"));
+        session("a", "learn", "CONSUMES x LEARN");
+        assertThat(run("learn", "--merge", "klock.yaml", "--write")).isEqualTo(2);
+        assertThat(out).contains("- CONSUMES FILE:${workspace}/x");
+        assertThat(err).contains("not written one item a line").hasLineCount(1);
+        assertThat(manifest).content().doesNotContain("/x");
+    }
+
+    @Test
+    void tighten_takesOutWhatNoRunUsed_butNotWhatIsNewOrNeededAllTheSame() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/used", "MUTATES FILE:${workspace}/unused", "CONSUMES FILE:${workspace}/dir/above/it", "MUTATES FILE:${workspace}/young");
+        List<String> old = List.of("CONSUMES FILE:" + work + "/used", "MUTATES FILE:" + work + "/unused", "CONSUMES FILE:" + work + "/dir/above/it");
+        for (int i = 0; i < 3; i++) {
+            session("a", "strict", old, old.subList(0, 1), "CONSUMES used ALLOW", "DEPENDS_ON dir/above ALLOW");
+        }
+        assertThat(run("tighten")).as(err).isZero();
+        assertThat(out.lines().filter(line -> line.matches("[-+][^-+].*"))).containsExactly("-  - MUTATES FILE:${workspace}/unused");
+        assertThat(err).contains("1 line was not used, but there in fewer than 3 runs", "nothing is changed yet");
+        assertThat(run("tighten", "--runs", "4")).isZero();
+        assertThat(out).contains("no line of klock.yaml has been there unused in 4 runs; 3 runs were looked at");
+        assertThat(run("tighten", "--json")).isZero();
+        assertThat(out).contains("\"line\" : 5", "\"in_too_few_runs\" : 1");
+        assertThat(run("tighten", "--write")).isZero();
+        assertThat(manifest).content().isEqualTo(HEAD + "  - CONSUMES FILE:${workspace}/used\n  - CONSUMES FILE:${workspace}/dir/above/it\n  - MUTATES FILE:${workspace}/young\n");
+    }
+
+    @Test
+    void explain_tellsWhoAndWhy_andWhatTheManifestSaysNow() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y", "MUTATES FILE:${workspace}/near");
+        session("a", "block", "CONSUMES y ALLOW", "CONSUMES x DENY", "MUTATES y DENY");
+        session("a", "strict", "CONSUMES y ALLOW");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("denied CONSUMES FILE:" + work + "/x: no line declares it\n  asked for as x\n", "in thread main, open, called by Main.main(Main.java:7), number 2",
+                "now not allowed: Agent attempted MUTATES on FILE:" + work + "/y but only declared CONSUMES.", "to allow it, add to scope: - ").doesNotContain("allowed CONSUMES");
+        manifest("MUTATES FILE:${workspace}/y");
+        assertThat(run("explain", "s1", "--about", "/y")).isZero();
+        assertThat(out).contains("allowed CONSUMES FILE:" + work + "/y: by klock.yaml:4\n", "now allowed by klock.yaml:4: MUTATES FILE:" + work + "/y");
+        assertThat(run("explain", "s1", "--seq", "2", "--json")).isZero();
+        assertThat(out).contains("\"seq\" : 2", "\"decision\" : \"deny\"", "\"now\" : \"not allowed\"");
+        assertThat(run("explain", "s2")).isEqualTo(2);
+        assertThat(err).contains("has nothing denied or warned about; --about TEXT or --seq N asks about others").hasLineCount(1);
+    }
+
+    @Test
+    void completion_knowsVerbsAndOptions() {
+        assertThat(run("completion")).isZero();
+        assertThat(out).contains("complete ", "learn", "tighten", "--show-origin");
+    }
+}
