@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 public final class ReviewTools {
     private final Path workspace;
 
-    ReviewTools(Path workspace) {
+    public ReviewTools(Path workspace) {
         this.workspace = workspace;
     }
 

@@ -15,7 +15,7 @@ import java.util.List;
  * Stands in for a network model: searches the library, records the next few findings, and so on, and answers when all is recorded. Gives
  * up when a tool fails. Used by one thread at a time.
  */
-final class ScriptedReviewer implements ChatModel {
+public final class ScriptedReviewer implements ChatModel {
     private static final int FINDINGS_A_TIME = 5;
 
     private final ObjectMapper json = new ObjectMapper();
@@ -30,7 +30,7 @@ final class ScriptedReviewer implements ChatModel {
      * @param times how often it records findings
      * @param strayAt which of those times it takes another reviewer's notes for its own; 0 for never
      */
-    ScriptedReviewer(String name, String text, int times, int strayAt) {
+    public ScriptedReviewer(String name, String text, int times, int strayAt) {
         this.name = name;
         this.text = text;
         this.times = times;

@@ -177,8 +177,9 @@ final class Leases implements Health, SessionListener {
         return StateDigest.of(kernel.session(held.key()), System.currentTimeMillis(), died.retryAfterMs(), null, null, Resolution.RETRY);
     }
 
-    void confirm() {
-        held.confirm();
+    /** What was reserved is active from here on. Returns what others may have changed of it since the session asked first, or died (K5-11). */
+    List<Change> confirm() {
+        return held.confirm().changes();
     }
 
     /** Takes a lease on what was not declared, if nothing conflicts (K6-3). */

@@ -33,6 +33,8 @@ final class Start implements Undertaker {
     private final Recovered recovered;
     private final Digests digests;
     private final boolean strict;
+    /** Whether the session is one that died before. */
+    private boolean cameBack;
 
     Start(Launch launch, Manifest manifest, SessionKey key, Home home, ProcessSession session, Subjects subjects, Images images, HostFiles files, VerificationLog log) {
         this.launch = launch;
@@ -59,7 +61,6 @@ final class Start implements Undertaker {
             Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs(), launch.options().leaseTtlMs());
             if (acquired.isGranted()) {
                 digests.settled();
-                tell(acquired.changes());
             } else {
                 refused(leases, acquired);
             }
@@ -74,7 +75,7 @@ final class Start implements Undertaker {
             }
             Stderr.warn("the images before the start could not be made: " + e.getMessage());
         }
-        leases.confirm();
+        tell(leases.confirm());
     }
 
     private Leases open() throws UsageException {
@@ -102,6 +103,7 @@ final class Start implements Undertaker {
         if (restored != null) {
             try {
                 leases.comeBack(restored);
+                cameBack = true;
                 return;
             } catch (IllegalArgumentException e) {
                 Stderr.warn("the digest of session " + restored.digest().session().sessionId() + " is not used: " + e.getMessage());
@@ -140,14 +142,15 @@ final class Start implements Undertaker {
         Runtime.getRuntime().halt(StateDigest.EXIT_CODE);
     }
 
-    /** What others may have changed while the agent was away (K5-10, K5-11). */
-    private static void tell(List<Change> changes) {
+    /** What others may have changed while the agent was away, or waited (K5-10, K5-11). */
+    private void tell(List<Change> changes) {
+        String when = cameBack ? "while this agent was away: " : "while this agent waited: ";
         for (int i = 0; i < changes.size(); i++) {
-            Stderr.announce("while this agent was away: " + told(changes.get(i)));
+            Stderr.announce(when + told(changes.get(i)));
         }
     }
 
     private static String told(Change change) {
-        return change.by() == null ? "anything may have changed" : change.by().agentId() + " had " + change.predicate() + ' ' + change.resource();
+        return (change.by() == null ? "anybody may have had " : change.by().agentId() + " had ") + change.predicate() + ' ' + change.resource();
     }
 }

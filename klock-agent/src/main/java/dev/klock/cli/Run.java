@@ -65,7 +65,7 @@ final class Run extends Verb {
                 terminal.complain("no lease in " + (attempts + 1) + (attempts == 0 ? " attempt" : " attempts") + " within " + retryFor + "; given up (--retry-for)");
                 return exit;
             }
-            terminal.complain("starts it again in " + delayMs + " ms");
+            terminal.complain("ended with 107; starts it again in " + delayMs + " ms");
             pause(delayMs);
         }
     }

@@ -134,6 +134,50 @@ class SharedHomeTest {
         assertThat(digests(w)).isEmpty();
     }
 
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K4-7")
+    @Tag("K5-10")
+    @Tag("K5-11")
+    void run_ofOneThatDies_startsItAgainUntilItIsGranted_andItIsToldWhatChangedMeanwhile(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running older = holder(w, jdk, "older", "");
+        Child.Running run = Child.on(jdk).in(w.root()).verb(run(agent(w, jdk, "younger", "", "append w/out/a mine"))).begin().untilSays("ended with 107; starts it again in ");
+        go(w);
+        completed(older);
+
+        Outcome done = run.await();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(done.err()).contains("while this agent was away: older had DELETES FILE:" + w.root() + "/w/out/**").doesNotContain("while this agent waited");
+        assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a\nmine");
+    }
+
+    /** The arguments of klock.jar that run this child, which names its own. */
+    private static String[] run(Child child) {
+        List<String> words = new ArrayList<>(List.of("run", "--"));
+        words.addAll(child.command());
+        return words.toArray(new String[0]);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K5-10")
+    @Tag("K5-11")
+    void older_thatHasWaited_isToldWhoHadItsFilesMeanwhile_andWhoNeverWaitedIsToldNothing(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running younger = holder(w, jdk, "younger", "");
+        Child.Running waits = agentWith("priority_timestamp: 1000\n", w, jdk, "waits", "", "append w/out/a after").begin().untilSays("waits for a lease");
+        go(w);
+
+        Outcome first = younger.await();
+        Outcome done = waits.await();
+
+        assertThat(first.err()).as(first.toString()).doesNotContain("while this agent");
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(done.err()).contains("while this agent waited: younger had DELETES FILE:" + w.root() + "/w/out/**");
+    }
+
     /** Without its digest it would be younger than who came meanwhile, and would die again. */
     @ParameterizedTest
     @MethodSource(JDKS)
