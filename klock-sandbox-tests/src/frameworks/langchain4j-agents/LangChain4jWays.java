@@ -138,7 +138,7 @@ public class LangChain4jWays {
         end.get();
     }
 
-    private static Worker agent(String name, Runnable work, boolean async) {
+    static Worker agent(String name, Runnable work, boolean async) {
         return AgenticServices.agentBuilder(Worker.class).name(name).outputKey(name).chatModel(new Script()).tools(new Tools(work))
                 .executeToolsConcurrently().async(async).build();
     }

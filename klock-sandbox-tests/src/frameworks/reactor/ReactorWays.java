@@ -1,3 +1,4 @@
+import dev.klock.Klock;
 import dev.klock.sandbox.subject.Ways;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -11,16 +12,28 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
-/** Every scheduler of Reactor's that brings threads, and the operators that go to them. */
+/**
+ * Every scheduler of Reactor's that brings threads, and the operators that go to them. With the argument {@code wrap} klock wraps what is scheduled; with
+ * {@code context} Reactor carries on what Micrometer's registry knows, and signals that the process sends are their subscriber's.
+ */
 public class ReactorWays {
     private static final Duration TICK = Duration.ofMillis(1);
 
     public static void main(String[] arguments) throws Exception {
+        List<String> with = List.of(arguments);
+        if (with.contains("wrap")) {
+            Schedulers.onScheduleHook("klock", Klock::wrap);
+        }
+        if (with.contains("context")) {
+            Hooks.enableAutomaticContextPropagation();
+        }
         Ways ways = new Ways();
         ExecutorService pool = Executors.newFixedThreadPool(2, ways.threads());
         ScheduledExecutorService scheduled = Executors.newScheduledThreadPool(1, ways.threads());
@@ -53,6 +66,25 @@ public class ReactorWays {
         });
         ways.add("fromFuture", work -> Mono.fromFuture(() -> CompletableFuture.runAsync(work)).block());
         ways.add("blocking", work -> Flux.range(0, 4).flatMap(each -> Mono.fromRunnable(work).subscribeOn(Schedulers.boundedElastic()), 2).blockLast());
+
+        if (with.contains("context")) {
+            ways.add("sink", work -> {
+                Sinks.One<Integer> sink = Sinks.one();
+                CompletableFuture<Integer> end = sink.asMono().doOnNext(each -> work.run()).contextCapture().toFuture();
+                Ways.byProcess(() -> sink.tryEmitValue(1));
+                end.get();
+            });
+            ways.add("create", work -> {
+                CompletableFuture<Integer> end = Mono.<Integer>create(sink -> {
+                    try {
+                        Ways.byProcess(() -> sink.success(1));
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }).doOnNext(each -> work.run()).contextCapture().toFuture();
+                end.get();
+            });
+        }
 
         ways.run(() -> {
             schedulers.values().forEach(Scheduler::dispose);

@@ -8,6 +8,7 @@ import dev.klock.Klock;
 import dev.klock.sandbox.frameworks.Framework;
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.Jdks;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Handovers;
@@ -21,8 +22,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.yaml.snakeyaml.Yaml;
 
@@ -62,10 +65,10 @@ class HandoversTest {
                 .patience(Duration.ofMinutes(2));
     }
 
-    private Child framework(Workspace w, Jdk jdk, String framework, String main) throws IOException {
+    private Child framework(Workspace w, Jdk jdk, String framework, String main, String... arguments) throws IOException {
         List<Path> classPath = Framework.compiled(framework, directory.resolve("classes"), Child.placeOf(Ways.class), Child.placeOf(Klock.class));
         // the framework's own Jackson comes first
-        return program(w, jdk).onlyClassPath(classPath).with(JsonFactory.class, Yaml.class).main(main);
+        return program(w, jdk).onlyClassPath(classPath).with(JsonFactory.class, Yaml.class).main(main, arguments);
     }
 
     /** @param atLeast how many ways there are on every JDK, so that none of them gets lost */
@@ -122,6 +125,33 @@ class HandoversTest {
         everyPieceOfWorkWasTheirs(w, done, 70);
     }
 
+    /** Signals, too, are their subscriber's then, whoever sends them. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void work_thatIsHandedOver_byReactorWithItsContext_isTheirsWhoHandedItOver(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = framework(w, jdk, "reactor", "ReactorWays", "context").run();
+
+        everyPieceOfWorkWasTheirs(w, done, 72);
+    }
+
+    /** There its own queue stands before a new thread for each task, which the one before starts. */
+    @ParameterizedTest
+    @MethodSource("withVirtualThreads")
+    void work_thatIsHandedOver_byReactorOnVirtualThreads_isTheirsWhoHandedItOver_whereItIsWrapped(Jdk jdk, String how) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = framework(w, jdk, "reactor", "ReactorWays", how)
+                .jvm("-Dreactor.schedulers.defaultBoundedElasticOnVirtualThreads=true", "-Dreactor.schedulers.defaultBoundedElasticSize=1").run();
+
+        everyPieceOfWorkWasTheirs(w, done, 70);
+    }
+
+    static List<Arguments> withVirtualThreads() {
+        return Jdks.from(21).stream().flatMap(jdk -> Stream.of("wrap", "context").map(how -> Arguments.of(jdk, how))).toList();
+    }
+
     @ParameterizedTest
     @MethodSource(JDKS)
     void work_thatIsHandedOver_byRxJava_isTheirsWhoHandedItOver(Jdk jdk) throws IOException {
@@ -140,5 +170,21 @@ class HandoversTest {
         Outcome done = framework(w, jdk, "langchain4j-agents", "LangChain4jWays").run();
 
         everyPieceOfWorkWasTheirs(w, done, 8);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void agents_ofLangChain4j_workAsTheSessionOfTheirName_whereTheListenerIsTold(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = framework(w, jdk, "langchain4j-agents", "NamedAgents").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        List<String> lines = done.out().lines().distinct().toList();
+        assertThat(lines.subList(0, 3)).as(done.toString()).containsExactlyInAnyOrder("builder in parallel w/a - -", "third in parallel - w/b -", "other in parallel - - w/out");
+        assertThat(lines.subList(3, lines.size())).as(done.toString()).containsExactly("pool works for the process", "builder in sequence w/a - -",
+                "third in sequence - w/b -", "other in sequence - - w/out", "main works for the process", "model works for third", "main after a failure works for the process",
+                "third in seen - - w/out", "main suspended works for third", "main after it was suspended works for the process",
+                "main after what it was not in works for the process", "agent builder is not invoked", "main after an abort works for the process");
     }
 }
