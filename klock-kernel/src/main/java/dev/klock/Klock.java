@@ -23,7 +23,28 @@ public final class Klock {
 
         /** As {@link Klock#current}. */
         KlockSession current();
+
+        /** The session that the calling thread works for, even if the program has let go of it; null for the process. */
+        Subject subject();
+
+        /** From here on the calling thread works for the process. */
+        void setProcess();
     }
+
+    private static final Subject PROCESS = new Subject() {
+        @Override
+        public void set() {
+            Provider p = provider;
+            if (p != null) {
+                p.setProcess();
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "the process";
+        }
+    };
 
     private static volatile Provider provider;
 
@@ -60,6 +81,26 @@ public final class Klock {
     public static KlockSession current() {
         Provider p = provider;
         return p == null ? null : p.current();
+    }
+
+    /** Whom the calling thread works for now, never null: what {@link #wrap} and glue of frameworks' carry on. */
+    public static Subject subject() {
+        Provider p = provider;
+        Subject session = p == null ? null : p.subject();
+        return session == null ? PROCESS : session;
+    }
+
+    /** The process, as a thread's subject. */
+    public static Subject process() {
+        return PROCESS;
+    }
+
+    /**
+     * {@code work} for whom the calling thread works now, be it the process, whichever thread comes to run it: for queues and event loops that klock
+     * does not follow. Reactor: {@code Schedulers.onScheduleHook("klock", Klock::wrap)}. RxJava: {@code RxJavaPlugins.setScheduleHandler(Klock::wrap)}.
+     */
+    public static Runnable wrap(Runnable work) {
+        return subject().wrap(work);
     }
 
     private static Provider provider() throws KlockException {

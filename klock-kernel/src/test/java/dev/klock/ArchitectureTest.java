@@ -34,6 +34,23 @@ class ArchitectureTest {
     static final ArchRule the_api_loads_nothing_else = classes().that().resideInAPackage("dev.klock")
             .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "dev.klock");
 
+    /** Each is loaded only where a framework is that the kernel does without. */
+    @ArchTest
+    static final ArchRule glue_is_known_to_nobody = noClasses().that().resideOutsideOfPackages("dev.klock.micrometer..", "dev.klock.langchain4j..")
+            .should().dependOnClassesThat().resideInAnyPackage("dev.klock.micrometer..", "dev.klock.langchain4j..");
+
+    @ArchTest
+    static final ArchRule glue_knows_the_api_and_its_framework = classes().that().resideInAPackage("dev.klock.micrometer..")
+            .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "dev.klock", "dev.klock.micrometer", "io.micrometer.context..");
+
+    @ArchTest
+    static final ArchRule glue_of_agents_knows_the_api_and_its_framework = classes().that().resideInAPackage("dev.klock.langchain4j..")
+            .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "dev.klock", "dev.klock.langchain4j", "dev.langchain4j.agentic..");
+
+    @ArchTest
+    static final ArchRule the_kernel_needs_no_library_but_its_parsers = classes().that().resideOutsideOfPackages("dev.klock.micrometer..", "dev.klock.langchain4j..")
+            .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "javax.crypto..", "dev.klock..", "com.fasterxml.jackson.core..", "org.yaml.snakeyaml..");
+
     @ArchTest
     static final ArchRule packages_are_free_of_cycles = slices().matching("dev.klock.(*)..").should().beFreeOfCycles();
 }

@@ -127,6 +127,64 @@ class KlockTest {
     }
 
     @Test
+    void subject_thatIsSet_takesThePlaceOfWhatTheThreadWorkedAs() throws Exception {
+        try (KlockSession one = Klock.open(manifest("one-to-set", -1, "CONSUMES FILE:/w/a"));
+                KlockSession two = Klock.open(manifest("two-to-set", -1, "CONSUMES FILE:/w/a"))) {
+            Subject process = Klock.subject();
+            List<Subject> of = new ArrayList<>();
+            one.run(() -> of.add(Klock.subject()));
+            two.run(() -> of.add(Klock.subject()));
+            one.run(() -> of.add(Klock.subject()));
+            assertThat(process).isEqualTo(Klock.process()).isNotEqualTo(of.get(0));
+            assertThat(of.get(2)).isEqualTo(of.get(0)).isNotEqualTo(of.get(1)).hasSameHashCodeAs(of.get(0));
+
+            of.get(0).set();
+            assertThat(Klock.current()).isSameAs(one);
+            KlockSession.Entered entered = two.enter();
+            of.get(0).set();
+            of.get(0).set();
+            assertThat(Klock.current()).isSameAs(one);
+            process.set();
+            assertThat(Klock.current()).isNull();
+            entered.close();
+            assertThat(Klock.current()).as("as before it was entered").isSameAs(one);
+            process.set();
+            assertThat(Klock.current()).isNull();
+
+            KlockSession.Entered alone = two.enter();
+            process.set();
+            alone.close();
+            assertThat(Klock.current()).isNull();
+        }
+    }
+
+    @Test
+    void wrap_isForWhomTheThreadWorks_andLeavesWhoRunsItAsItWas() throws Exception {
+        try (KlockSession one = Klock.open(manifest("one-to-wrap", -1, "CONSUMES FILE:/w/a"));
+                KlockSession two = Klock.open(manifest("two-to-wrap", -1, "CONSUMES FILE:/w/a"))) {
+            List<KlockSession> seen = new ArrayList<>();
+            Runnable look = () -> seen.add(Klock.current());
+            List<Runnable> wrapped = new ArrayList<>(List.of(Klock.wrap(look)));
+            one.run(() -> wrapped.add(Klock.wrap(look)));
+            two.run(() -> {
+                wrapped.forEach(Runnable::run);
+                look.run();
+            });
+            wrapped.forEach(Runnable::run);
+            look.run();
+            assertThat(seen).containsExactly(null, one, two, null, one, null);
+            Runnable fails = Klock.wrap(() -> {
+                throw new IllegalStateException("mine");
+            });
+            two.run(() -> {
+                assertThatIllegalStateException().isThrownBy(fails::run);
+                look.run();
+            });
+            assertThat(seen.get(6)).isSameAs(two);
+        }
+    }
+
+    @Test
     void current_onVirtualThreads_isAsOnOthers() throws Exception {
         Assumptions.assumeTrue(Runtime.version().feature() >= 21, "no virtual threads");
         try (KlockSession session = Klock.open(manifest("virtual", -1, "CONSUMES FILE:/w/a"))) {

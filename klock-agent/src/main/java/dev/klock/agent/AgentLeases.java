@@ -78,6 +78,12 @@ final class AgentLeases implements Enforcement {
         return now.observer();
     }
 
+    /** As {@link #observer}, whether it may work or not; null if it was never granted. */
+    Observer subject() {
+        AgentSession now = session;
+        return now == null ? null : now.observer();
+    }
+
     /** Whether it may act: it holds what it needs, and was not ended. */
     boolean isValid() {
         AgentSession now = session;

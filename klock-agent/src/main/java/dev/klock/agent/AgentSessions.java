@@ -46,6 +46,11 @@ final class AgentSessions implements Function<Object[], Object> {
         if (what.equals("current")) {
             return current(subjects.current());
         }
+        if (what.equals("set")) {
+            AgentLeases next = request[1] == null ? null : open.get((Long) request[1]);
+            subjects.set(next == null ? null : next.subject());
+            return null;
+        }
         AgentLeases session = what.equals("open") ? null : open.get((Long) request[1]);
         if (what.equals("enter") && session != null) {
             return subjects.enter(session.observer());

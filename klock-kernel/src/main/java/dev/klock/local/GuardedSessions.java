@@ -81,8 +81,18 @@ final class GuardedSessions {
         return session;
     }
 
+    /** The agent's name for what the calling thread works as; null for the process. */
+    Object subject() {
+        return ask("current");
+    }
+
+    /** From here on the calling thread works as the session of that name, null for the process. */
+    void set(Object number) {
+        ask("set", number);
+    }
+
     KlockSession current() {
-        Object number = ask("current");
+        Object number = subject();
         Known session = number == null ? null : open.get(number);
         return session == null ? null : session.get();
     }

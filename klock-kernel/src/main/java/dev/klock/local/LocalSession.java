@@ -81,7 +81,19 @@ public final class LocalSession implements KlockSession, SessionListener {
     /** What the calling thread works as; null for none. */
     static LocalSession current() {
         Inside last = CURRENT.get();
-        return last == null ? null : last.session();
+        return last == null ? null : last.session;
+    }
+
+    /** From here on the calling thread works as {@code session}, null for none, in place of what it worked as. */
+    static void setCurrent(LocalSession session) {
+        Inside last = CURRENT.get();
+        if (last != null && (last.entered || session != null)) {
+            last.session = session;
+        } else if (session != null) {
+            CURRENT.set(new Inside(null, session, false));
+        } else {
+            CURRENT.remove();
+        }
     }
 
     /** Asks for the manifest's leases for the first time. */
@@ -275,23 +287,25 @@ public final class LocalSession implements KlockSession, SessionListener {
     @Override
     public Entered enter() {
         check();
-        Inside inside = new Inside(CURRENT.get());
+        Inside inside = new Inside(CURRENT.get(), this, true);
         CURRENT.set(inside);
         return inside;
     }
 
-    /** The calling thread works as this session. */
-    private final class Inside implements Entered {
+    /** The calling thread works as a session. */
+    private static final class Inside implements Entered {
         private final Thread thread = Thread.currentThread();
         private final Inside before;
+        /** Not if it holds what a thread that has entered nothing was set to. */
+        private final boolean entered;
+        /** Null if the thread was set to none meanwhile. */
+        private LocalSession session;
         private boolean over;
 
-        Inside(Inside before) {
+        Inside(Inside before, LocalSession session, boolean entered) {
             this.before = before;
-        }
-
-        LocalSession session() {
-            return LocalSession.this;
+            this.session = session;
+            this.entered = entered;
         }
 
         @Override

@@ -4,6 +4,7 @@ import dev.klock.Klock;
 import dev.klock.KlockException;
 import dev.klock.KlockSession;
 import dev.klock.ScopeViolationError;
+import dev.klock.Subject;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.kernel.GlobalScopePolicy;
 import dev.klock.kernel.KernelOptions;
@@ -97,6 +98,40 @@ public final class LocalSessions implements Klock.Provider {
     public KlockSession current() {
         KlockSession enforced = guarded == null ? null : guarded.current();
         return enforced == null ? LocalSession.current() : enforced;
+    }
+
+    @Override
+    public Subject subject() {
+        Object number = guarded == null ? null : guarded.subject();
+        LocalSession session = LocalSession.current();
+        return number == null && session == null ? null : new OfSession(guarded, number, session);
+    }
+
+    @Override
+    public void setProcess() {
+        new OfSession(guarded, null, null).set();
+    }
+
+    /**
+     * A session, or none.
+     *
+     * @param guarded null if no agent enforces anything for sessions
+     * @param number the agent's name for one that it enforces, else null
+     * @param session one that it does not enforce, else null
+     */
+    private record OfSession(GuardedSessions guarded, Object number, LocalSession session) implements Subject {
+        @Override
+        public void set() {
+            if (guarded != null) {
+                guarded.set(number);
+            }
+            LocalSession.setCurrent(session);
+        }
+
+        @Override
+        public String toString() {
+            return "session " + (number == null ? session.sessionId() : number);
+        }
     }
 
     private static Manifest agent(Manifest manifest, String agent) throws KlockException {

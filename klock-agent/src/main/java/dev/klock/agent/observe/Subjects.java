@@ -81,6 +81,11 @@ public final class Subjects implements Hooks {
         return works.get().leave(token);
     }
 
+    /** The calling thread works for {@code next}, null for the process, in place of whom it worked for. */
+    public void set(Observer next) {
+        works.get().subject = next;
+    }
+
     /** klock's own code begins on this thread: until {@link #leave}, nothing it does is judged. Nests. */
     public void enter() {
         works.get().depth++;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
-import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.jvm.Tree;
 import java.io.IOException;
@@ -18,7 +17,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,7 +29,6 @@ class FrameworksTest {
     private static final String[] ENVIRONMENT = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "HOME=" + System.getProperty("user.home"), "GREETING=hello"};
 
     private static final String MAVEN = "org.codehaus.plexus.classworlds.launcher.Launcher";
-    private static final Path SOURCES = KlockJar.module().resolve("src/frameworks");
     private static final Path LOCAL_REPOSITORY = Path.of(System.getProperty("user.home"), ".m2/repository");
 
     @TempDir
@@ -100,7 +97,7 @@ class FrameworksTest {
     private void same(Jdk jdk, String framework, String main, List<Path> whole, List<String> effects, UnaryOperator<Child> more, String says) {
         try {
             Path root = directory.toRealPath();
-            List<Path> classPath = compiled(framework, root.resolve("classes"));
+            List<Path> classPath = framework.equals("maven") ? List.of() : Framework.compiled(framework, root.resolve("classes"));
             Outcome bare = run(jdk, root.resolve("bare"), classPath, main, more);
             assertThat(bare.exit()).as(bare.toString()).isZero();
             assertThat(bare.out()).as(bare.toString()).contains(says);
@@ -150,9 +147,9 @@ class FrameworksTest {
         }
         Files.writeString(workspace.resolve("src/notes"), "of the day\n");
         if (main.equals(MAVEN)) {
-            try (Stream<Path> project = Files.walk(SOURCES.resolve("maven"))) {
+            try (Stream<Path> project = Files.walk(Framework.SOURCES.resolve("maven"))) {
                 for (Path file : project.filter(Files::isRegularFile).toList()) {
-                    Path copy = workspace.resolve(SOURCES.resolve("maven").relativize(file));
+                    Path copy = workspace.resolve(Framework.SOURCES.resolve("maven").relativize(file));
                     Files.createDirectories(copy.getParent());
                     Files.copy(file, copy);
                 }
@@ -173,26 +170,5 @@ class FrameworksTest {
         String before = i == 0 ? "Object" : "p" + (i - 1) % 10 + ".C" + (i - 1);
         return "package p" + i % 10 + ";\npublic class C" + i + " extends " + before + " {\n    public int value() {\n        return " + i + ";\n    }\n"
                 + "    public Runnable later() {\n        return () -> System.out.println(value());\n    }\n}\n";
-    }
-
-    /** The framework's jars and, compiled against them, the program in {@code src/frameworks}. */
-    private static List<Path> compiled(String framework, Path classes) throws IOException {
-        if (framework.equals("maven")) {
-            return List.of();
-        }
-        Path jars = KlockJar.module().resolve("target/frameworks").resolve(framework);
-        List<Path> classPath = new ArrayList<>(List.of(Files.createDirectories(classes)));
-        if (Files.isDirectory(jars)) {
-            try (DirectoryStream<Path> found = Files.newDirectoryStream(jars, "*.jar")) {
-                found.forEach(classPath::add);
-            }
-        }
-        List<String> arguments = new ArrayList<>(List.of("-parameters", "-proc:none", "--release", "17", "-d", classes.toString(), "-cp",
-                String.join(":", classPath.stream().map(Path::toString).toList())));
-        try (Stream<Path> sources = Files.walk(SOURCES.resolve(framework))) {
-            sources.filter(file -> file.toString().endsWith(".java")).map(Path::toString).forEach(arguments::add);
-        }
-        assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new))).isZero();
-        return classPath;
     }
 }

@@ -10,7 +10,6 @@ import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Agents;
-import dev.klock.sandbox.subject.Handovers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -188,18 +187,6 @@ class AgentsTest {
         assertThat(done.exit()).as(done.toString()).isZero();
         assertThat(lines(done)).containsExactly("builder GRANTED", "third GRANTED", "builder did write w/a/x 1", "third caught " + ERROR, "third did write w/b/f 1",
                 "builder caught " + ERROR);
-    }
-
-    /** Whichever way it is handed over, to threads that others use as well. */
-    @ParameterizedTest
-    @MethodSource(JDKS)
-    void work_thatIsHandedToOthers_isTheirsWhoHandedItOver_inEveryWay(Jdk jdk) {
-        Workspace w = workspace();
-
-        Outcome done = Child.on(jdk).in(w.root()).main(Handovers.class).with(Klock.class, JsonFactory.class, Yaml.class).manifest(manifest(w)).klock("mode=block").run();
-
-        assertThat(done.exit()).as(done.toString()).isZero();
-        assertThat(lines(done)).hasSizeGreaterThanOrEqualTo(3 * 20).allSatisfy(line -> assertThat(line).matches("\\w+ \\w+ did caught"));
     }
 
     @ParameterizedTest

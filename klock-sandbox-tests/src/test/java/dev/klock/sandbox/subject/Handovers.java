@@ -1,17 +1,9 @@
 package dev.klock.sandbox.subject;
 
-import dev.klock.Klock;
-import dev.klock.KlockSession;
 import java.lang.reflect.Method;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Timer;
 import java.util.TimerTask;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -19,62 +11,90 @@ import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.RecursiveAction;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RecursiveAction;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
-/**
- * Two agents hand work to the same pools in every way there is. Each piece writes a file where its agent may, and one where the other may; a line
- * says what came of both. Then the process does the same by the same threads.
- */
+/** {@link Ways} that the JDK has. With the argument {@code preview} those, too, that need {@code --enable-preview}. */
 public final class Handovers {
-    /** How a piece of work is handed to others, and waited for. */
-    private interface Way {
-        void hand(Runnable work) throws Exception;
+    private Handovers() {
     }
 
-    private static final ExecutorService POOL = Executors.newFixedThreadPool(2);
-    private static final ScheduledExecutorService SCHEDULER = Executors.newScheduledThreadPool(1);
-    private static final ForkJoinPool FORK_JOIN = new ForkJoinPool(2);
-    private static final Timer TIMER = new Timer("timer", true);
-    private static final Map<String, Way> WAYS = new LinkedHashMap<>();
+    public static void main(String[] arguments) throws Exception {
+        Ways ways = new Ways();
+        ExecutorService pool = new ThreadPoolExecutor(2, 2, 0, TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), ways.threads()) {
+            @Override
+            protected void beforeExecute(Thread thread, Runnable task) {
+                ways.look("is before a task");
+            }
 
-    static {
-        WAYS.put("execute", work -> awaited(POOL::execute, work));
-        WAYS.put("submit", work -> POOL.submit(work).get());
-        WAYS.put("call", work -> POOL.submit(Executors.callable(work)).get());
-        WAYS.put("invokeAll", work -> POOL.invokeAll(List.<Callable<Object>>of(Executors.callable(work))).get(0).get());
-        WAYS.put("completionService", work -> {
-            ExecutorCompletionService<Object> service = new ExecutorCompletionService<>(POOL);
+            @Override
+            protected void afterExecute(Runnable task, Throwable thrown) {
+                ways.look("is behind a task");
+            }
+        };
+        ExecutorService single = Executors.newSingleThreadExecutor(ways.threads());
+        ScheduledExecutorService scheduler = Executors.newScheduledThreadPool(1, ways.threads());
+        ForkJoinPool forkJoin = new ForkJoinPool(2, of -> ways.watched(new ForkJoinWorkerThread(of) {
+            @Override
+            protected void onStart() {
+                ways.look("begins");
+            }
+
+            @Override
+            protected void onTermination(Throwable thrown) {
+                ways.look("ends");
+            }
+        }), null, false);
+        Timer timer = new Timer("timer", true);
+        ways.add("execute", work -> Ways.awaited(pool::execute, work));
+        ways.add("executeBehind", work -> ways.behindAnothers(single::execute, work));
+        ways.add("submitBehind", work -> ways.behindAnothers(single::submit, work));
+        ways.add("submit", work -> pool.submit(work).get());
+        ways.add("call", work -> pool.submit(Executors.callable(work)).get());
+        ways.add("invokeAll", work -> pool.invokeAll(List.<Callable<Object>>of(Executors.callable(work))).get(0).get());
+        ways.add("invokeAny", work -> pool.invokeAny(List.<Callable<Object>>of(Executors.callable(work))));
+        ways.add("completionService", work -> {
+            ExecutorCompletionService<Object> service = new ExecutorCompletionService<>(pool);
             service.submit(Executors.callable(work));
             service.take().get();
         });
-        WAYS.put("schedule", work -> SCHEDULER.schedule(work, 1, TimeUnit.MILLISECONDS).get());
-        WAYS.put("fixedRate", work -> {
+        ways.add("schedule", work -> scheduler.schedule(work, 1, TimeUnit.MILLISECONDS).get());
+        ways.add("fixedRate", work -> {
             CountDownLatch twice = new CountDownLatch(2);
-            ScheduledFuture<?> rate = SCHEDULER.scheduleAtFixedRate(() -> {
+            ScheduledFuture<?> rate = scheduler.scheduleAtFixedRate(() -> {
                 work.run();
                 twice.countDown();
             }, 0, 1, TimeUnit.MILLISECONDS);
             twice.await();
             rate.cancel(false);
         });
-        WAYS.put("timer", work -> awaited(counted -> TIMER.schedule(new TimerTask() {
+        ways.add("fixedDelay", work -> {
+            CountDownLatch twice = new CountDownLatch(2);
+            ScheduledFuture<?> rate = scheduler.scheduleWithFixedDelay(() -> {
+                work.run();
+                twice.countDown();
+            }, 0, 1, TimeUnit.MILLISECONDS);
+            twice.await();
+            rate.cancel(false);
+        });
+        ways.add("timer", work -> Ways.awaited(counted -> timer.schedule(new TimerTask() {
             @Override
             public void run() {
                 counted.run();
             }
         }, 1), work));
-        WAYS.put("thread", work -> {
+        ways.add("thread", work -> {
             Thread thread = new Thread(work);
             thread.start();
             thread.join();
         });
-        WAYS.put("threadInThread", work -> {
+        ways.add("threadInThread", work -> {
             Thread thread = new Thread(() -> {
                 Thread inner = new Thread(work);
                 inner.start();
@@ -87,9 +107,9 @@ public final class Handovers {
             thread.start();
             thread.join();
         });
-        WAYS.put("forkJoinExecute", work -> awaited(FORK_JOIN::execute, work));
-        WAYS.put("forkJoinSubmit", work -> FORK_JOIN.submit(work).get());
-        WAYS.put("recursive", work -> FORK_JOIN.invoke(new RecursiveAction() {
+        ways.add("forkJoinExecute", work -> Ways.awaited(forkJoin::execute, work));
+        ways.add("forkJoinSubmit", work -> forkJoin.submit(work).get());
+        ways.add("recursive", work -> forkJoin.invoke(new RecursiveAction() {
             @Override
             protected void compute() {
                 RecursiveAction inner = new RecursiveAction() {
@@ -102,41 +122,42 @@ public final class Handovers {
                 inner.join();
             }
         }));
-        WAYS.put("commonPool", work -> awaited(ForkJoinPool.commonPool()::execute, work));
-        WAYS.put("parallelStream", work -> IntStream.range(0, 16).parallel().forEach(i -> {
+        ways.add("forkJoinInvokeAll", work -> forkJoin.invokeAll(List.<Callable<Object>>of(Executors.callable(work))).get(0).get());
+        ways.add("commonPool", work -> Ways.awaited(ForkJoinPool.commonPool()::execute, work));
+        ways.add("parallelStream", work -> IntStream.range(0, 16).parallel().forEach(i -> {
             synchronized (work) {
                 work.run();
             }
         }));
-        WAYS.put("runAsync", work -> CompletableFuture.runAsync(work).get());
-        WAYS.put("supplyAsyncOnPool", work -> CompletableFuture.supplyAsync(() -> {
+        ways.add("runAsync", work -> CompletableFuture.runAsync(work).get());
+        ways.add("supplyAsyncOnPool", work -> CompletableFuture.supplyAsync(() -> {
             work.run();
             return 1;
-        }, POOL).get());
-        WAYS.put("thenRun", work -> {
+        }, pool).get());
+        ways.add("thenRun", work -> {
             CompletableFuture<Object> first = new CompletableFuture<>();
             CompletableFuture<Void> then = first.thenRun(work);
-            byProcess(() -> first.complete(1));
+            Ways.byProcess(() -> first.complete(1));
             then.get();
         });
-        WAYS.put("whenCompleteAsync", work -> {
+        ways.add("whenCompleteAsync", work -> {
             CompletableFuture<Object> first = new CompletableFuture<>();
-            CompletableFuture<Object> then = first.whenCompleteAsync((result, failure) -> work.run(), POOL);
-            byProcess(() -> first.complete(1));
+            CompletableFuture<Object> then = first.whenCompleteAsync((result, failure) -> work.run(), pool);
+            Ways.byProcess(() -> first.complete(1));
             then.get();
         });
-        WAYS.put("delayed", work -> awaited(CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS, POOL)::execute, work));
+        ways.add("delayed", work -> Ways.awaited(CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS, pool)::execute, work));
         if (Runtime.version().feature() >= 21) {
-            WAYS.put("virtual", work -> {
+            ways.add("virtual", work -> {
                 Thread thread = (Thread) method(Thread.class, "startVirtualThread", Runnable.class).invoke(null, work);
                 thread.join();
             });
-            WAYS.put("virtualExecutor", work -> {
+            ways.add("virtualExecutor", work -> {
                 ExecutorService virtual = (ExecutorService) method(Executors.class, "newVirtualThreadPerTaskExecutor").invoke(null);
                 virtual.submit(work).get();
                 virtual.shutdown();
             });
-            WAYS.put("virtualThatWaits", work -> {
+            ways.add("virtualThatWaits", work -> {
                 Thread thread = (Thread) method(Thread.class, "startVirtualThread", Runnable.class).invoke(null, (Runnable) () -> {
                     try {
                         Thread.sleep(5);
@@ -148,81 +169,47 @@ public final class Handovers {
                 thread.join();
             });
         }
+        if (List.of(arguments).contains("preview")) {
+            addStructured(ways);
+        }
+        ways.run(() -> {
+            pool.shutdown();
+            single.shutdown();
+            scheduler.shutdown();
+            forkJoin.shutdown();
+        });
     }
 
-    /** What a thread is to do that has always worked for the process. */
-    private static final BlockingQueue<Runnable> COMPLETER = new LinkedBlockingQueue<>();
-
-    private Handovers() {
+    private static void addStructured(Ways ways) throws ReflectiveOperationException {
+        Class<?> type = Class.forName("java.util.concurrent.StructuredTaskScope");
+        Method open = method(type, "open");
+        Method fork = method(type, "fork", Runnable.class);
+        Method join = method(type, "join");
+        Method close = method(type, "close");
+        ways.add("structured", work -> {
+            Object scope = open.invoke(null);
+            fork.invoke(scope, work);
+            join.invoke(scope);
+            close.invoke(scope);
+        });
+        ways.add("structuredInStructured", work -> {
+            Object scope = open.invoke(null);
+            fork.invoke(scope, (Runnable) () -> {
+                try {
+                    Object inner = open.invoke(null);
+                    fork.invoke(inner, work);
+                    join.invoke(inner);
+                    close.invoke(inner);
+                } catch (ReflectiveOperationException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            join.invoke(scope);
+            close.invoke(scope);
+        });
     }
 
     private static Method method(Class<?> type, String name, Class<?>... parameters) throws NoSuchMethodException {
         return type.getMethod(name, parameters);
-    }
-
-    private static void byProcess(Runnable work) throws Exception {
-        COMPLETER.put(work);
-    }
-
-    private static void awaited(Consumer<Runnable> way, Runnable work) throws InterruptedException {
-        CountDownLatch done = new CountDownLatch(1);
-        way.accept(() -> {
-            try {
-                work.run();
-            } finally {
-                done.countDown();
-            }
-        });
-        done.await();
-    }
-
-    public static void main(String[] arguments) throws Exception {
-        Thread completer = new Thread(() -> {
-            while (true) {
-                try {
-                    COMPLETER.take().run();
-                } catch (InterruptedException e) {
-                    return;
-                }
-            }
-        });
-        completer.setDaemon(true);
-        completer.start();
-        try (KlockSession builder = Klock.open(Path.of("klock.yaml"), "builder", Duration.ZERO);
-                KlockSession third = Klock.open(Path.of("klock.yaml"), "third", Duration.ZERO)) {
-            for (Map.Entry<String, Way> way : WAYS.entrySet()) {
-                builder.run(() -> say("builder", way, "w/a", "w/b"));
-                third.run(() -> say("third", way, "w/b", "w/a"));
-                say("app", way, "w/out", "w/a");
-            }
-        }
-        System.exit(0);
-    }
-
-    private static void say(String who, Map.Entry<String, Way> way, String own, String others) {
-        StringBuilder result = new StringBuilder(who + " " + way.getKey());
-        Runnable work = () -> {
-            String now = " " + write(own, who + way.getKey()) + " " + write(others, who + way.getKey());
-            synchronized (result) {
-                if (result.indexOf(now) < 0) {
-                    result.append(now);
-                }
-            }
-        };
-        try {
-            way.getValue().hand(work);
-        } catch (Exception e) {
-            result.append(' ').append(e);
-        }
-        System.out.println(result);
-    }
-
-    private static String write(String directory, String name) {
-        try {
-            Files.writeString(Path.of(directory, name), "x");
-            return "did";
-        } catch (Throwable thrown) {
-            return "caught";
-        }
     }
 }
