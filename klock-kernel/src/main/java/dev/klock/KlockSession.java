@@ -150,7 +150,10 @@ public interface KlockSession extends AutoCloseable {
     /** {@code null} once it was closed for long. */
     State state();
 
-    /** Is told of each lease that ran out or was revoked, on a thread of klock's; must be quick. Replaces the one before. */
+    /**
+     * Is told of each lease that ran out or was revoked, on a thread of klock's that does nothing else: it may take its time, and what is told next
+     * to this session comes after that. Replaces the one before.
+     */
     void onLeaseLost(Consumer<String> listener);
 
     /** Is told what others may have changed before the session goes on after a pause (K5-10), as above. Replaces the one before. */

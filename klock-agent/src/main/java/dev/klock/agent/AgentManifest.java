@@ -2,6 +2,7 @@ package dev.klock.agent;
 
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.manifest.Manifest;
@@ -58,11 +59,12 @@ final class AgentManifest {
 
     /** What stands in {@code file}, for who may read it: a message on what is wrong with it tells of it. The calling thread has entered once. */
     private byte[] asTheProgram(File file) throws UsageException {
-        subjects.leave();
+        Exemption own = subjects.exemption();
+        own.depth--;
         try {
             return Launch.bytes(file);
         } finally {
-            subjects.enter();
+            own.depth++;
         }
     }
 

@@ -2,6 +2,7 @@ package dev.klock.agent;
 
 import dev.klock.Answer;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Observer;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.embedded.EmbeddedKernel;
@@ -56,14 +57,15 @@ final class AgentSessions implements Function<Object[], Object> {
             return subjects.enter(session.observer());
         }
         // klock's own work on the program's thread, which is nobody's
-        subjects.enter();
+        Exemption own = subjects.exemption();
+        own.depth++;
         try {
             if (what.equals("open")) {
                 return open((String) request[1], (String) request[2], (Long) request[3]);
             }
             return session == null ? closed(what) : session(session, what, request);
         } finally {
-            subjects.leave();
+            own.depth--;
         }
     }
 

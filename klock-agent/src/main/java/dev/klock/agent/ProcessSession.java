@@ -6,6 +6,7 @@ import dev.klock.agent.library.LibraryHooks;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.observe.Ending;
+import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Rewrites;
 import dev.klock.agent.weave.Installation;
 import dev.klock.agent.weave.Losses;
@@ -196,11 +197,12 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
         }
         sessions.completeOthers(status);
         if (settle()) {
-            sessions.subjects().enter();
+            Exemption own = sessions.subjects().exemption();
+            own.depth++;
             try {
                 lookAtHooks();
             } finally {
-                sessions.subjects().leave();
+                own.depth--;
             }
         }
         if (!complete(status) && state.get() == STOPPING) {

@@ -14,9 +14,9 @@ import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
 import dev.klock.agent.observe.Denial;
+import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Observer;
 import dev.klock.agent.observe.Op;
-import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.observe.Trail;
 import dev.klock.agent.observe.Unseen;
 import dev.klock.agent.observe.Verdicts;
@@ -421,11 +421,6 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
 
     // ---- the end
 
-    /** How an operation of klock's on a thread of the program's is kept from being judged. */
-    private Subjects subjects() {
-        return sessions.subjects();
-    }
-
     /**
      * What is to be known before the session ends by itself: what children did last, and what lies about.
      *
@@ -435,7 +430,8 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         if (state.get() != OPEN) {
             return false;
         }
-        subjects().enter();
+        Exemption own = sessions.subjects().exemption();
+        own.depth++;
         try {
             boolean areRunning = (images.openToChildren() > 0 || surroundings.isOpen()) && children.any();
             if (areRunning) {
@@ -445,7 +441,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             surroundings.over();
             surroundings.look(strays, true);
         } finally {
-            subjects().leave();
+            own.depth--;
         }
         return true;
     }

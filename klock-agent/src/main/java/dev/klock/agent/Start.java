@@ -5,6 +5,7 @@ import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.VerificationLog;
+import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.bridge.HostFiles;
 import dev.klock.digest.Restored;
@@ -114,11 +115,12 @@ final class Start implements Undertaker {
 
     @Override
     public boolean rollBack(SessionKey gone) {
-        subjects.enter();
+        Exemption own = subjects.exemption();
+        own.depth++;
         try {
             return recovered.all();
         } finally {
-            subjects.leave();
+            own.depth--;
         }
     }
 

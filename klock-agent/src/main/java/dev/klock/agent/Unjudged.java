@@ -1,5 +1,6 @@
 package dev.klock.agent;
 
+import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.embedded.CommandOrder;
 import dev.klock.embedded.KernelLostException;
@@ -24,61 +25,67 @@ final class Unjudged implements CommandOrder {
 
     @Override
     public void begin(Replica replica) throws KernelLostException {
-        subjects.enter();
+        Exemption own = subjects.exemption();
+        own.depth++;
         try {
             order.begin(replica);
         } finally {
-            subjects.leave();
+            own.depth--;
         }
     }
 
     @Override
     public Outcome put(Command command, long timeMs, Replica replica) throws KernelLostException {
-        subjects.enter();
+        Exemption own = subjects.exemption();
+        own.depth++;
         try {
             return order.put(command, timeMs, replica);
         } finally {
-            subjects.leave();
+            own.depth--;
         }
     }
 
     @Override
     public boolean follow(Replica replica) throws KernelLostException {
-        subjects.enter();
+        Exemption own = subjects.exemption();
+        own.depth++;
         try {
             return order.follow(replica);
         } finally {
-            subjects.leave();
+            own.depth--;
         }
     }
 
     @Override
     public boolean isGone(SessionKey session) {
-        subjects.enter();
+        Exemption own = subjects.exemption();
+        own.depth++;
         try {
             return order.isGone(session);
         } finally {
-            subjects.leave();
+            own.depth--;
         }
     }
 
     @Override
     public String processOf(SessionKey session) {
-        subjects.enter();
+        Exemption own = subjects.exemption();
+        own.depth++;
         try {
             return order.processOf(session);
         } finally {
-            subjects.leave();
+            own.depth--;
         }
     }
 
     @Override
     public void close() {
-        subjects.enter();
+        Exemption own = subjects.exemption();
+        own.depth++;
         try {
             order.close();
         } finally {
-            subjects.leave();
+            own.depth--;
         }
     }
 }

@@ -27,8 +27,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
@@ -36,9 +35,15 @@ import java.util.function.LongSupplier;
  *
  * <p>One lock guards the state machine and the sessions' bookkeeping; it is held for microseconds, never while anybody's code runs but the
  * {@link dev.klock.kernel.Policy}'s, and no other lock is taken under it. A policy that calls this kernel or its sessions gets an
- * {@link IllegalStateException}, and refuses with it what it was asked about. The lock is a {@link ReentrantLock}, so a virtual thread
- * that waits leaves its carrier. One daemon thread, started with the first session, sends heartbeats, lets time pass for those who wait,
- * and calls listeners. Futures complete on threads of their own, so that what a program has follow on one may take as long as it likes.
+ * {@link IllegalStateException}, and refuses with it what it was asked about. Nobody waits under the lock: whoever waits for a lease parks
+ * without it, so a virtual thread that does leaves its carrier. One daemon thread, started with the first session, sends heartbeats and lets
+ * time pass for those who wait. Listeners are called, and futures complete, on threads of their own, so that what a program does there may
+ * take as long as it likes.
+ *
+ * <p>Errors. A thread's stack may end, and memory may run out, at any instruction. The lock is a monitor, which the VM gives back
+ * whatever happens; a {@code ReentrantLock} that overflows as it is taken or given back stays taken for ever. An error that comes out of a command leaves
+ * nobody knows what, so the kernel is lost from then on ({@link SessionListener#kernelLost}): nothing more is granted, and nothing that is held is renewed.
+ * That is rare, since whoever is about to give a command touches first as much of the stack as a command takes ({@link Room}).
  *
  * <p>The clock is monotonic: it starts at the wall-clock time of the kernel's making and does not follow when that is set.
  */
@@ -59,6 +64,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
+    private static final String BROKEN = "an error came out of the middle of a command, so what is held is not known: there was no stack left, or no memory";
     /** So often the others are looked at while a session here waits for them: at first, and when nothing has come for long. */
     private static final long POLL_MIN_NANOS = 100_000;
     private static final long POLL_MAX_NANOS = 5_000_000;
@@ -68,8 +74,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** And so often while none waits. */
     private static final long POLL_IDLE_NANOS = 1_000_000_000;
 
-    final ReentrantLock lock = new ReentrantLock();
-    final Condition work = lock.newCondition();
+    final Object lock = new Object();
     /** As the kernel has them, with a hash seed. */
     final KernelOptions options;
 
@@ -80,9 +85,9 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Null where nothing is ever left to undo. */
     private final Undertaker undertaker;
     /** Held by the thread that looks after sessions whose processes have ended; before the kernel's lock. */
-    private final ReentrantLock undertaking = new ReentrantLock();
-    /** The one whose work is being undone, which is kept from running out. */
-    private SessionKey tended;
+    private final Object undertaking = new Object();
+    /** The one whose work is being undone, which is kept from running out. Set under the lock; reset without, since that cannot fail. */
+    private volatile SessionKey tended;
     private long nextTendNanos;
     /** When to look again whether those who are waited for are still there. */
     private long nextLookNanos;
@@ -97,9 +102,12 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Those whose leases the command that is being carried out has changed. */
     private final ArrayList<EmbeddedSession> changed = new ArrayList<>();
     private Keeper keeper;
-    /** When the daemon thread means to wake, if it sleeps. */
+    /** Whether the daemon thread sleeps, and when it means to wake. */
+    boolean keeperSleeps;
     long keeperWakesNanos;
     private boolean closed;
+    /** Whether an error has come out of a command, which may have done a part of it. Never false again. */
+    private volatile boolean isBroken;
     /** Why it was closed by itself; {@code null} if it was not. */
     private KernelLostException failure;
     /** When nothing more was to be had from the others, on this JVM's clock: what came later was not there yet. */
@@ -176,8 +184,9 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** As {@link #open(SessionKey, long, Health, SessionListener)}, with all that a registration can say. */
     public EmbeddedSession open(Command.Register register, Health health, SessionListener listener) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
+            keep();
             EmbeddedSession known = sessions.get(register.session());
             LifeCycle before = known == null ? null : kernel.state(known.key);
             if (before != null && !before.isTerminal()) {
@@ -195,32 +204,37 @@ public final class EmbeddedKernel implements AutoCloseable {
                 known.ended = before;
             }
             s.nextBeatNanos = nanos() + TimeUnit.MINUTES.toNanos(1);
-            if (keeper == null) {
-                keeper = new Keeper();
-                keeper.start();
-            }
             return s;
-        } finally {
-            lock.unlock();
         }
     }
 
-    /** Takes the lock, unless the policy, which runs under it, is who wants it: nothing may change in the middle of a command. */
+    /** Under the lock: has the daemon thread started, before there is a session that would be without it. */
+    private void keep() {
+        if (keeper == null) {
+            Keeper first = new Keeper();
+            first.start();
+            keeper = first;
+        }
+    }
+
+    /** Under the lock, first: it is not the policy, which runs under it, too, that asks. Nothing may change in the middle of a command. */
     void take() {
-        lock.lock();
         if (applies) {
-            lock.unlock();
             throw new IllegalStateException("a policy must not call the kernel that asks it");
         }
+        Room.ensure(order == null ? Room.FOR_COMMAND : Room.FOR_SHARED_COMMAND);
     }
 
-    /** Takes the lock. */
+    /** Under the lock, first: what others have done is known, and the kernel is not closed. */
     void enter() {
         take();
         follow();
+        if (isBroken && !closed) {
+            wakeKeeper();
+            throw broken();
+        }
         if (closed) {
             KernelLostException why = failure;
-            lock.unlock();
             throw why == null ? closed() : new IllegalStateException("the kernel is closed: " + why.getMessage(), why);
         }
     }
@@ -230,9 +244,13 @@ public final class EmbeddedKernel implements AutoCloseable {
         return new IllegalStateException("the kernel is closed");
     }
 
+    private static IllegalStateException broken() {
+        return new IllegalStateException("the kernel is closed: " + BROKEN);
+    }
+
     /** Under the lock. */
     boolean isClosed() {
-        return closed;
+        return closed || isBroken;
     }
 
     /** Under the lock: whether the session's name stands for a later registration, which is no business of this handle's. */
@@ -266,117 +284,93 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     Outcome perform(EmbeddedSession s, Command command) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return apply(s, command);
-        } finally {
-            lock.unlock();
         }
     }
 
     LifeCycle state(EmbeddedSession s) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return isReplaced(s) ? s.ended : kernel.state(s.key);
-        } finally {
-            lock.unlock();
         }
     }
 
     List<Lease> leasesOf(EmbeddedSession s) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return isReplaced(s) ? List.of() : kernel.leasesOf(s.key);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Carries out any command now. */
     public Outcome perform(Command command) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return apply(command);
-        } finally {
-            lock.unlock();
         }
     }
 
     public LifeCycle state(SessionKey session) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return kernel.state(session);
-        } finally {
-            lock.unlock();
         }
     }
 
     public List<Lease> leasesOf(SessionKey session) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return kernel.leasesOf(session);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Who holds what overlaps {@code resource} (K7-6). */
     public List<Lease> holders(String namespace, Resource resource) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return kernel.holders(namespace, resource);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Who waits, first come first. */
     public List<SessionKey> queue() {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return kernel.queue();
-        } finally {
-            lock.unlock();
         }
     }
 
     /** What the session's waiting manifest waits for. */
     public List<Conflict> blockers(SessionKey session) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return kernel.blockers(session);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** The session as it is now, or {@code null} if it is not known; what its StateDigest is made of. */
     public SessionView session(SessionKey session) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return kernel.session(session);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** The hottest resources (K7-7); {@code namespace} {@code null} for all. */
     public List<HotSpot> contention(String namespace, int limit) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return kernel.contention(namespace, limit);
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Who is blocked, what is hot, who is a ghost (K7-12); {@code namespace} {@code null} for all. */
     public Overview overview(String namespace, int limit) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return kernel.overview(namespace, limit);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -386,11 +380,9 @@ public final class EmbeddedKernel implements AutoCloseable {
      */
     @Override
     public void close() {
-        take();
-        try {
+        synchronized (lock) {
+            take();
             end();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -406,7 +398,7 @@ public final class EmbeddedKernel implements AutoCloseable {
                 finish(s, null);
             }
         }
-        work.signalAll();
+        wakeKeeper();
     }
 
     /** Under the lock: it is not known any more what others hold, so nobody here may act under a lease. */
@@ -421,14 +413,14 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     void close(EmbeddedSession s) {
-        take();
-        try {
+        synchronized (lock) {
+            take();
             if (s.isClosed || isReplaced(s)) {
                 return;
             }
             s.isClosed = true;
             LifeCycle state = kernel.state(s.key);
-            if (!closed && !s.isAnothers && state != null && !state.isTerminal()) {
+            if (!isClosed() && !s.isAnothers && state != null && !state.isTerminal()) {
                 if (apply(new Command.Complete(s.key)).isRefused()) {
                     apply(new Command.Abort(s.key, "closed while " + state));
                 }
@@ -436,8 +428,6 @@ public final class EmbeddedKernel implements AutoCloseable {
             s.ended = kernel.state(s.key);
             // no more heartbeats: a rollback that nobody finishes blocks others for one time to live, not for ever
             sessions.remove(s.key, s);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -456,12 +446,37 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Under the lock: carries out a command, and passes on what came of it. */
     Outcome apply(Command command) {
-        long now = nanos();
-        Outcome out = order == null ? carryOut(command, nowMs(now), now) : put(command, now);
-        if (!notices.isEmpty() || dueNanos(now) - keeperWakesNanos < 0) {
-            work.signal();
+        if (isBroken) {
+            throw broken();
         }
-        return out;
+        if (order != null || Thread.currentThread() == keeper) {
+            // the daemon thread asks again later; to append to a file takes 10 µs and more
+            Room.ensureHeap();
+        }
+        boolean isWhole = false;
+        try {
+            long now = nanos();
+            Outcome out = order == null ? carryOut(command, nowMs(now), now) : put(command, now);
+            if (!notices.isEmpty() || dueNanos(now) - keeperWakesNanos < 0) {
+                wakeKeeper();
+            }
+            isWhole = true;
+            return out;
+        } finally {
+            if (!isWhole) {
+                // no call before that, which could fail, too
+                isBroken = true;
+                wakeKeeper();
+            }
+        }
+    }
+
+    /** Under the lock: the daemon thread has something to do. */
+    private void wakeKeeper() {
+        if (keeperSleeps) {
+            LockSupport.unpark(keeper);
+            keeperSleeps = false;
+        }
     }
 
     /** Under the lock: has a command carried out by all kernels of the order; one that changes nothing only by this one. */
@@ -489,11 +504,9 @@ public final class EmbeddedKernel implements AutoCloseable {
             return;
         }
         List<SessionKey> gone;
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             gone = gone(apply(new Command.DryRun(asks, triples)).conflicts());
-        } finally {
-            lock.unlock();
         }
         for (int i = 0; i < gone.size(); i++) {
             bury(gone.get(i));
@@ -520,16 +533,14 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Ends a session whose process has ended, and frees what it held once its work is undone (C45). Not under the lock. */
     private void bury(SessionKey gone) {
-        undertaking.lock();
-        try {
-            if (mustBeUndone(gone) && (undertaker == null || undertaker.rollBack(gone))) {
-                perform(new Command.RolledBack(gone));
+        synchronized (undertaking) {
+            try {
+                if (mustBeUndone(gone) && (undertaker == null || undertaker.rollBack(gone))) {
+                    perform(new Command.RolledBack(gone));
+                }
+            } finally {
+                tended = null;
             }
-        } finally {
-            lock.lock();
-            tended = null;
-            lock.unlock();
-            undertaking.unlock();
         }
     }
 
@@ -542,15 +553,13 @@ public final class EmbeddedKernel implements AutoCloseable {
             return;
         }
         List<SessionKey> gone = new ArrayList<>();
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             for (SessionKey key : kernel.sessions()) {
                 if (!kernel.state(key).isTerminal() && !mayComeBack(kernel.session(key), quietMs) && order.isGone(key)) {
                     gone.add(key);
                 }
             }
-        } finally {
-            lock.unlock();
         }
         for (int i = 0; i < gone.size(); i++) {
             bury(gone.get(i));
@@ -564,11 +573,9 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** A name of the process that has opened {@code session}, if it is another than this one and has not ended; else null. */
     public String processOf(SessionKey session) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             return order == null ? null : order.processOf(session);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -579,8 +586,8 @@ public final class EmbeddedKernel implements AutoCloseable {
      * @return null if there is no such session, or it is over
      */
     public EmbeddedSession follow(SessionKey key, SessionListener listener) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             LifeCycle state = kernel.state(key);
             if (state == null || state.isTerminal() || sessions.containsKey(key)) {
                 return null;
@@ -590,8 +597,6 @@ public final class EmbeddedKernel implements AutoCloseable {
             s.leasesChanged(kernel.leasesOf(key), startNanos + (kernel.nowMs() - startMs) * 1_000_000, kernel.nowMs());
             sessions.put(key, s);
             return s;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -605,8 +610,8 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     private boolean mustBeUndone(SessionKey gone) {
-        enter();
-        try {
+        synchronized (lock) {
+            enter();
             LifeCycle state = kernel.state(gone);
             if (state == null) {
                 return false;
@@ -619,13 +624,11 @@ public final class EmbeddedKernel implements AutoCloseable {
                 if (left.get(i).state() == LeaseState.ROLLING_BACK) {
                     tended = gone;
                     nextTendNanos = nanos();
-                    work.signal();
+                    wakeKeeper();
                     return true;
                 }
             }
             return false;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -648,17 +651,25 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Under the lock: carries out what others have done; whether that was anything. */
     private boolean follow() {
-        if (order == null || closed) {
+        if (order == null || closed || isBroken) {
             return false;
         }
+        boolean isWhole = false;
         long now = nanos();
         try {
             boolean any = order.follow(follower);
             caughtUpNanos = now;
+            isWhole = true;
             return any;
         } catch (KernelLostException e) {
             fail(e);
+            isWhole = true;
             return true;
+        } finally {
+            if (!isWhole) {
+                isBroken = true;
+                wakeKeeper();
+            }
         }
     }
 
@@ -810,8 +821,8 @@ public final class EmbeddedKernel implements AutoCloseable {
         EmbeddedSession.Waiter w = s.waiter;
         s.waiter = null;
         w.result = result;
-        if (w.done != null) {
-            w.done.signalAll();
+        if (w.thread != null) {
+            LockSupport.unpark(w.thread);
         } else {
             notices.add(new Notice(null, s, w.future, result));
         }
@@ -862,14 +873,14 @@ public final class EmbeddedKernel implements AutoCloseable {
     void awaits() {
         if (order != null) {
             pollNanos = POLL_MIN_NANOS;
-            work.signal();
+            wakeKeeper();
         }
     }
 
     /** Under the lock: a session wants its heartbeat earlier than before. */
     void beatEarlier(EmbeddedSession s) {
         if (s.nextBeatNanos - keeperWakesNanos < 0) {
-            work.signal();
+            wakeKeeper();
         }
     }
 
@@ -914,7 +925,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     /** Under the lock, or not: does something on a thread of its own, and so after a command that is being carried out. */
-    void later(Runnable work) {
+    static void later(Runnable work) {
         Completions.THREADS.execute(work);
     }
 
@@ -935,11 +946,8 @@ public final class EmbeddedKernel implements AutoCloseable {
             });
         } catch (Throwable t) {
             // no thread to be had: later, since somebody waits for it
-            lock.lock();
-            try {
+            synchronized (lock) {
                 notices.add(n);
-            } finally {
-                lock.unlock();
             }
             Keeper.pause();
         }
@@ -947,6 +955,11 @@ public final class EmbeddedKernel implements AutoCloseable {
 
     /** Heartbeats, the passing of time, and calls to listeners. */
     private final class Keeper extends Thread {
+        private final ArrayList<Notice> tell = new ArrayList<>();
+        private final ArrayList<EmbeddedSession> beat = new ArrayList<>();
+        /** Those whose listeners are to be told something. */
+        private final ArrayDeque<Turns> turns = new ArrayDeque<>();
+
         Keeper() {
             // nothing of the thread that happens to open the first session: neither its thread-locals nor its class loader
             super(outermost(), null, "klock-kernel", 0, false);
@@ -960,11 +973,9 @@ public final class EmbeddedKernel implements AutoCloseable {
                 // whoever finds the thread may call this
                 return;
             }
-            ArrayList<Notice> tell = new ArrayList<>();
-            ArrayList<EmbeddedSession> beat = new ArrayList<>();
             while (true) {
                 try {
-                    if (!round(tell, beat)) {
+                    if (!round()) {
                         return;
                     }
                 } catch (Throwable t) {
@@ -983,43 +994,11 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
 
         /** Waits for something to do and does it; false once the kernel is closed. */
-        private boolean round(ArrayList<Notice> tell, ArrayList<EmbeddedSession> beat) {
-            lock.lock();
-            try {
-                while (notices.isEmpty() && !closed) {
-                    long wake = wakeNanos();
-                    long left = wake - nanos();
-                    if (left <= 0) {
-                        break;
-                    }
-                    if (order != null) {
-                        left = Math.min(left, untilPoll());
-                        wake = nanos() + left;
-                    }
-                    keeperWakesNanos = wake;
-                    work.awaitNanos(left);
-                    if (follow()) {
-                        pollNanos = POLL_MIN_NANOS;
-                    }
-                    if (!closed) {
-                        lookAfterBlockers(nanos());
-                        tend(nanos());
-                    }
-                }
-                if (closed && notices.isEmpty()) {
-                    return false;
-                }
-                for (EmbeddedSession s : sessions.values()) {
-                    if (!closed && !s.isAnothers && nanos() - s.nextBeatNanos >= 0) {
-                        beat.add(s);
-                        long everyMs = s.shortestTtlMs == 0 ? 60_000 : Math.max(1, s.shortestTtlMs / 3);
-                        s.nextBeatNanos = nanos() + everyMs * 1_000_000;
-                    }
-                }
-            } catch (InterruptedException e) {
+        private boolean round() {
+            for (long sleepNanos = fill(false); sleepNanos > 0; sleepNanos = fill(true)) {
+                LockSupport.parkNanos(EmbeddedKernel.this, sleepNanos);
                 // nobody interrupts this thread for a reason of ours
-            } finally {
-                lock.unlock();
+                Thread.interrupted();
             }
             for (int i = 0; i < beat.size(); i++) {
                 EmbeddedSession s = beat.get(i);
@@ -1028,21 +1007,79 @@ public final class EmbeddedKernel implements AutoCloseable {
                 }
             }
             beat.clear();
-            lock.lock();
-            try {
+            boolean isOver;
+            synchronized (lock) {
                 if (!closed && (order == null || dueNanos(nanos()) - nanos() <= 0)) {
                     apply(new Command.Expire());
                 }
                 tell.addAll(notices);
                 notices.clear();
-            } finally {
-                lock.unlock();
+                isOver = closed;
             }
             for (int i = 0; i < tell.size(); i++) {
                 tell(tell.get(i));
             }
             tell.clear();
-            return true;
+            for (Turns next = turns.peek(); next != null; next = turns.peek()) {
+                next.begin();
+                turns.remove();
+            }
+            return !isOver || hasNotices();
+        }
+
+        private boolean hasNotices() {
+            synchronized (lock) {
+                return !notices.isEmpty();
+            }
+        }
+
+        /**
+         * What there is to do goes to {@link #beat} and {@link #tell}.
+         *
+         * @param slept whether it comes from sleeping, and so others may have done something meanwhile
+         * @return how long to sleep before asking again, nanoseconds; 0 if there is something to do
+         */
+        private long fill(boolean slept) {
+            synchronized (lock) {
+                keeperSleeps = false;
+                if (isBroken && !closed) {
+                    fail(new KernelLostException(BROKEN, null));
+                }
+                if (slept && follow()) {
+                    pollNanos = POLL_MIN_NANOS;
+                }
+                if (slept && !closed) {
+                    lookAfterBlockers(nanos());
+                    tend(nanos());
+                }
+                if (closed) {
+                    return 0;
+                }
+                long wake = wakeNanos();
+                long left = wake - nanos();
+                if (left <= 0 || !notices.isEmpty() || !turns.isEmpty()) {
+                    beat();
+                    return 0;
+                }
+                if (order != null) {
+                    left = Math.min(left, untilPoll());
+                    wake = nanos() + left;
+                }
+                keeperWakesNanos = wake;
+                keeperSleeps = true;
+                return left;
+            }
+        }
+
+        /** Under the lock: whose heartbeats are due. */
+        private void beat() {
+            for (EmbeddedSession s : sessions.values()) {
+                if (!s.isAnothers && nanos() - s.nextBeatNanos >= 0) {
+                    beat.add(s);
+                    long everyMs = s.shortestTtlMs == 0 ? 60_000 : Math.max(1, s.shortestTtlMs / 3);
+                    s.nextBeatNanos = nanos() + everyMs * 1_000_000;
+                }
+            }
         }
 
         /** Under the lock: what is being undone for somebody who is not there any more must not run out. */
@@ -1064,8 +1101,7 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
 
         private void renew(EmbeddedSession s) {
-            lock.lock();
-            try {
+            synchronized (lock) {
                 if (closed || sessions.get(s.key) != s) {
                     return;
                 }
@@ -1074,8 +1110,6 @@ public final class EmbeddedKernel implements AutoCloseable {
                     s.invalidate();
                     sessions.remove(s.key, s);
                 }
-            } finally {
-                lock.unlock();
             }
         }
 
@@ -1088,29 +1122,34 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
 
         private void tell(Notice n) {
-            try {
-                if (n.future != null) {
-                    complete(n);
-                    return;
-                }
-                if (n.event == null) {
-                    n.session.listener.kernelLost(failure);
-                    return;
-                }
-                if (sink != null) {
+            if (n.future != null) {
+                complete(n);
+                return;
+            }
+            if (n.event != null && sink != null) {
+                try {
                     sink.event(n.event);
+                } catch (Throwable t) {
+                    // its failure is its own; heartbeats must go on
                 }
-                if (n.session != null && n.session.listener != null) {
-                    if (n.event.kind() == Event.Kind.LEASE_EXPIRED || n.event.kind() == Event.Kind.LEASE_REVOKED) {
-                        for (Lease lease : n.event.leases()) {
-                            n.session.listener.leaseLost(lease);
-                        }
-                    } else if (n.event.kind() == Event.Kind.OBSERVATION_UPDATE) {
-                        n.session.listener.observationUpdate(n.event.changes());
-                    }
+            }
+            if (n.session != null && n.session.listener != null) {
+                // that the kernel is lost waits for nobody who is held up
+                Turns told = n.event == null ? new Turns() : n.session.turns;
+                told.add(() -> tell(n.session.listener, n.event));
+                turns.add(told);
+            }
+        }
+
+        private void tell(SessionListener listener, Event event) {
+            if (event == null) {
+                listener.kernelLost(failure);
+            } else if (event.kind() == Event.Kind.LEASE_EXPIRED || event.kind() == Event.Kind.LEASE_REVOKED) {
+                for (Lease lease : event.leases()) {
+                    listener.leaseLost(lease);
                 }
-            } catch (Throwable t) {
-                // a listener's failure is its own; heartbeats must go on
+            } else if (event.kind() == Event.Kind.OBSERVATION_UPDATE) {
+                listener.observationUpdate(event.changes());
             }
         }
     }

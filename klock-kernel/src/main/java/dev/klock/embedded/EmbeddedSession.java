@@ -13,7 +13,7 @@ import dev.klock.kernel.Verdict;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 
 /**
@@ -25,10 +25,15 @@ import java.util.random.RandomGenerator;
  * kernel is closed, it is not valid, and whatever it is asked for throws {@link IllegalStateException}.
  */
 public final class EmbeddedSession implements AutoCloseable {
+    /** A wait is looked at so often, should whoever ended it have had no stack left to say so. */
+    private static final long LONGEST_PARK_NANOS = 1_000_000_000;
+
     final EmbeddedKernel kernel;
     final SessionKey key;
     final Health health;
     final SessionListener listener;
+    /** In which its listener is told, one thing after the other. */
+    final Turns turns = new Turns();
     final long priorityMs;
     /** {@link dev.klock.kernel.Kernel#registration}. */
     final long registration;
@@ -71,13 +76,15 @@ public final class EmbeddedSession implements AutoCloseable {
 
     /** Somebody who waits: a thread or a future. */
     static final class Waiter {
-        final Condition done;
+        /** Null for a future. */
+        final Thread thread;
+        /** Null for a thread. */
         final CompletableFuture<Acquisition> future;
         /** Set when the wait is over, unless the kernel was closed. */
         Acquisition result;
 
-        Waiter(Condition done, CompletableFuture<Acquisition> future) {
-            this.done = done;
+        Waiter(Thread thread, CompletableFuture<Acquisition> future) {
+            this.thread = thread;
             this.future = future;
         }
     }
@@ -103,40 +110,61 @@ public final class EmbeddedSession implements AutoCloseable {
     public Acquisition acquire(List<Triple> triples, long waitMs, long ttlMs, boolean reserve) throws InterruptedException {
         Command.Submit submit = new Command.Submit(key, triples, ttlMs, waitMs, reserve);
         kernel.makeWay(key, triples);
-        kernel.enter();
-        try {
+        Waiter w = new Waiter(Thread.currentThread(), null);
+        synchronized (kernel.lock) {
+            kernel.enter();
             Outcome out = kernel.apply(this, submit);
             if (out.verdict() != Verdict.WAIT) {
                 return acquisition(out);
             }
-            Waiter w = new Waiter(kernel.lock.newCondition(), null);
             waiter = w;
             kernel.awaits();
-            long deadline = kernel.nanos() + TimeUnit.MILLISECONDS.toNanos(Math.min(waitMs, Limits.MAX_WAIT_MS));
-            try {
-                while (w == waiter) {
-                    long left = deadline - kernel.nanos();
-                    if (left > 0) {
-                        w.done.awaitNanos(left);
-                    } else {
-                        // the kernel's clock counts whole milliseconds, so it may need one more
-                        kernel.apply(new Command.Expire());
-                        if (w == waiter) {
-                            w.done.awaitNanos(TimeUnit.MILLISECONDS.toNanos(1));
-                        }
-                    }
-                }
-            } catch (InterruptedException e) {
-                if (w == waiter && !kernel.apply(new Command.Withdraw(key)).isRefused()) {
-                    throw e;
-                }
-                // it came to its end just then, or before anything could be taken back
-                Thread.currentThread().interrupt();
-                return ended(w);
-            }
-            return ended(w);
+        }
+        boolean isOver = false;
+        try {
+            Acquisition result = await(w, waitMs);
+            isOver = true;
+            return result;
+        } catch (InterruptedException e) {
+            isOver = true;
+            throw e;
         } finally {
-            kernel.lock.unlock();
+            if (!isOver) {
+                abandon(w);
+            }
+        }
+    }
+
+    /** Until {@code w} has come to its end, one way or another. */
+    private Acquisition await(Waiter w, long waitMs) throws InterruptedException {
+        long deadline = kernel.nanos() + TimeUnit.MILLISECONDS.toNanos(Math.min(waitMs, Limits.MAX_WAIT_MS));
+        while (true) {
+            long left = deadline - kernel.nanos();
+            synchronized (kernel.lock) {
+                if (w == waiter && left <= 0) {
+                    // the kernel's clock counts whole milliseconds, so it may need one more
+                    kernel.apply(new Command.Expire());
+                    left = TimeUnit.MILLISECONDS.toNanos(1);
+                }
+                if (w != waiter) {
+                    return ended(w);
+                }
+            }
+            LockSupport.parkNanos(kernel, Math.min(left, LONGEST_PARK_NANOS));
+            if (Thread.interrupted()) {
+                return interrupted(w);
+            }
+        }
+    }
+
+    private Acquisition interrupted(Waiter w) throws InterruptedException {
+        synchronized (kernel.lock) {
+            if (w == waiter && !kernel.apply(new Command.Withdraw(key)).isRefused()) {
+                throw new InterruptedException();
+            }
+            // it came to its end just then, or before anything could be taken back
+            Thread.currentThread().interrupt();
+            return ended(w);
         }
     }
 
@@ -162,8 +190,8 @@ public final class EmbeddedSession implements AutoCloseable {
         } catch (IllegalStateException closed) {
             return CompletableFuture.failedFuture(closed);
         }
-        kernel.take();
-        try {
+        synchronized (kernel.lock) {
+            kernel.take();
             if (kernel.isClosed()) {
                 return CompletableFuture.failedFuture(EmbeddedKernel.closed());
             }
@@ -180,8 +208,6 @@ public final class EmbeddedSession implements AutoCloseable {
             } else {
                 now = acquisition(out);
             }
-        } finally {
-            kernel.lock.unlock();
         }
         if (now != null) {
             future.complete(now);
@@ -191,8 +217,7 @@ public final class EmbeddedSession implements AutoCloseable {
 
     /** Nobody will ever see what comes of it. */
     private void abandon(Waiter w) {
-        kernel.lock.lock();
-        try {
+        synchronized (kernel.lock) {
             if (kernel.isClosed()) {
                 return;
             }
@@ -208,8 +233,6 @@ public final class EmbeddedSession implements AutoCloseable {
             if (w.result != null && w.result.isGranted()) {
                 kernel.apply(this, new Command.Release(key, numbers(w.result.leases())));
             }
-        } finally {
-            kernel.lock.unlock();
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.klock.embedded;
 
-/** What several kernels have in common is not known any more, or not all of it: nobody can tell who holds what. */
+/** What a kernel, or several in common, knew is not known any more, or not all of it: nobody can tell who holds what. */
 public final class KernelLostException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import dev.klock.kernel.Change;
 import dev.klock.kernel.Lease;
 import java.util.List;
 
-/** What a session is told. Called on the kernel's thread, in order, without its lock; must be quick, since heartbeats wait meanwhile. */
+/** What a session is told. Called on threads that do nothing else meanwhile, without the kernel's lock: in order, one call after the other but where it says so. */
 public interface SessionListener {
     /** A lease ran out or was revoked while the session held it: it must not act under it any more (C46). */
     void leaseLost(Lease lease);
@@ -14,7 +14,10 @@ public interface SessionListener {
      */
     void observationUpdate(List<Change> changes);
 
-    /** What is held is not known any more, by anybody: the session must not act any more. {@code why}: what has become of what the kernels share. */
+    /**
+     * What is held is not known any more: the session must not act any more. May come while another call is under way. {@code why}: what has
+     * become of the kernel, or of what several share.
+     */
     default void kernelLost(KernelLostException why) {
     }
 

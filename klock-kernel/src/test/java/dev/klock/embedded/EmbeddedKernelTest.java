@@ -57,7 +57,7 @@ class EmbeddedKernelTest {
         return kernel.open(SessionKey.of(name, "s"), priority, null, null);
     }
 
-    private static final class Lost implements SessionListener {
+    private static class Lost implements SessionListener {
         final CountDownLatch lost = new CountDownLatch(1);
         final List<Change> changes = new CopyOnWriteArrayList<>();
 
@@ -293,24 +293,18 @@ class EmbeddedKernelTest {
                     });
                     waits.start();
                     waitUntil(() -> !timed.queue().isEmpty());
-                    timed.lock.lock();
-                    try {
+                    synchronized (timed.lock) {
                         clock.set(TimeUnit.MILLISECONDS.toNanos(20_000));
                         waits.interrupt();
-                    } finally {
-                        timed.lock.unlock();
                     }
                     waits.join();
                     assertThat(((Acquisition) end.get()).leases()).extracting(Lease::fencingToken)
                             .containsExactly(old.leases().get(0).fencingToken());
                 } else {
                     CompletableFuture<Acquisition> waits = old.acquireLater(mutates("/x"), 50_000, 0, false);
-                    timed.lock.lock();
-                    try {
+                    synchronized (timed.lock) {
                         clock.set(TimeUnit.MILLISECONDS.toNanos(20_000));
                         waits.cancel(false);
-                    } finally {
-                        timed.lock.unlock();
                     }
                     assertThat(old.leases()).isEmpty();
                     assertThat(old.state()).isEqualTo(LifeCycle.PLANNING);
@@ -695,13 +689,10 @@ class EmbeddedKernelTest {
             long ttlMs = 300_000;
             Lease granted = a.acquire(mutates("/x"), 0, ttlMs, false).leases().get(0);
             assertThat(a.validUntilNanos()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(granted.expiresAtMs() - 1_000_000 - ttlMs / 5));
-            timed.lock.lock();
-            try {
+            synchronized (timed.lock) {
                 Lease renewed = a.perform(new Command.Heartbeat(a.key(), null)).leases().get(0);
                 assertThat(renewed.expiresAtMs()).isGreaterThan(granted.expiresAtMs());
                 assertThat(a.validUntilNanos()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(renewed.expiresAtMs() - 1_000_000 - ttlMs / 5));
-            } finally {
-                timed.lock.unlock();
             }
         } finally {
             timed.close();
@@ -726,11 +717,8 @@ class EmbeddedKernelTest {
 
     /** How long the daemon thread will sleep yet, nanoseconds; 0 while it does not. */
     private static long sleepsFor(EmbeddedKernel kernel) {
-        kernel.lock.lock();
-        try {
-            return kernel.lock.hasWaiters(kernel.work) ? kernel.keeperWakesNanos - System.nanoTime() : 0;
-        } finally {
-            kernel.lock.unlock();
+        synchronized (kernel.lock) {
+            return kernel.keeperSleeps ? kernel.keeperWakesNanos - System.nanoTime() : 0;
         }
     }
 
@@ -742,6 +730,41 @@ class EmbeddedKernelTest {
         Lease lease = a.acquire(mutates("/x"), 0, 0, false).leases().get(0);
         kernel.perform(new Command.Revoke(lease.fencingToken()));
         assertThat(listener.lost.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Whatever a program does when it is told. */
+    @Test
+    @Tag("K3-9")
+    void listener_thatIsHeldUp_holdsUpNeitherHeartbeatsNorOtherListeners() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Lost held = new Lost() {
+            @Override
+            public void leaseLost(Lease lease) {
+                told.countDown();
+                try {
+                    go.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                super.leaseLost(lease);
+            }
+        };
+        Lost other = new Lost();
+        EmbeddedSession a = kernel.open(SessionKey.of("a", "s"), 1, null, held);
+        EmbeddedSession b = kernel.open(SessionKey.of("b", "s"), 2, null, other);
+        Lease lease = a.acquire(mutates("/x"), 0, 0, false).leases().get(0);
+        Lease lasting = b.acquire(mutates("/y"), 0, 1_000, false).leases().get(0);
+        Lease short1 = b.acquire(mutates("/z"), 0, 1_000, false).leases().get(0);
+        kernel.perform(new Command.Revoke(lease.fencingToken()));
+        assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+
+        kernel.perform(new Command.Revoke(short1.fencingToken()));
+
+        assertThat(other.lost.await(10, TimeUnit.SECONDS)).as("the other listener is told meanwhile").isTrue();
+        waitUntil(() -> b.leases().stream().anyMatch(one -> one.fencingToken() == lasting.fencingToken() && one.expiresAtMs() > lasting.expiresAtMs()));
+        go.countDown();
+        assertThat(held.lost.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     /** The time stands still, so that what is left of it is what it was: it ends with the first delay that is as long. */

@@ -187,6 +187,8 @@ class LinearisabilityTest {
                 .actorsAfter(1)
                 // looking for a free slot may take that many rounds
                 .loopBound(10_000)
+                // how deep the stack is touched before each command
+                .recursionBound(1_000)
                 .sequentialSpecification(OneThread.class)
                 .check(Facade.class);
         System.out.println("linearisability, switches of threads: " + ITERATIONS + " scenarios of 9 commands by 2 threads, up to 100 switchings of each");

@@ -6,7 +6,6 @@ import dev.klock.manifest.Grant;
 import dev.klock.manifest.Scope;
 import java.util.Iterator;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The one {@link Target} of each resource.
@@ -35,7 +34,8 @@ public final class Targets implements JarClassPath.Changed {
     private final Retirement retirement;
     private final int limit;
     private final ConcurrentHashMap<String, Target> table = new ConcurrentHashMap<>();
-    private final ReentrantLock sweeping = new ReentrantLock();
+    /** Changed under the lock of the table; reset without, since that cannot fail. */
+    private volatile boolean sweeps;
     private volatile int sweepAt;
     /** See {@link #broughtHere}; never false again. */
     private volatile boolean strangers;
@@ -160,8 +160,11 @@ public final class Targets implements JarClassPath.Changed {
     }
 
     private void sweep(Target justAdded) {
-        if (!sweeping.tryLock()) {
-            return;
+        synchronized (table) {
+            if (sweeps) {
+                return;
+            }
+            sweeps = true;
         }
         try {
             for (Iterator<Target> i = table.values().iterator(); i.hasNext();) {
@@ -177,7 +180,7 @@ public final class Targets implements JarClassPath.Changed {
             }
             sweepAt = Math.max(limit, table.size() * 2);
         } finally {
-            sweeping.unlock();
+            sweeps = false;
         }
     }
 

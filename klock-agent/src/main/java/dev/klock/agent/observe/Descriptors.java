@@ -1,7 +1,7 @@
 package dev.klock.agent.observe;
 
 import dev.klock.agent.decide.Target;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Which file each open descriptor was opened for writing on. Neither readers nor writers take a lock: a descriptor belongs to whoever has
@@ -11,10 +11,7 @@ final class Descriptors {
     private static final int LIMIT = 1 << 20;
     private static final int BLOCK = 1 << 10;
 
-    private final ReentrantLock growing = new ReentrantLock();
-    private final Target[][] blocks = new Target[LIMIT / BLOCK][];
-    /** Blocks from here on have never been there. */
-    private volatile int used;
+    private final AtomicReferenceArray<Target[]> blocks = new AtomicReferenceArray<>(LIMIT / BLOCK);
 
     Descriptors() {
         block(0);
@@ -25,15 +22,17 @@ final class Descriptors {
         if (fd < 0 || fd >= LIMIT) {
             return null;
         }
-        Target[] block = blocks[fd / BLOCK];
+        Target[] block = blocks.get(fd / BLOCK);
         return block == null ? null : block[fd % BLOCK];
     }
 
     /** The first descriptor from {@code fd} on that is open for writing on a file; -1 if there is none. */
     int next(int fd) {
-        int end = used * BLOCK;
-        for (int i = fd; i < end; i++) {
-            if (get(i) != null) {
+        for (int i = fd; i < LIMIT; i++) {
+            Target[] block = blocks.get(i / BLOCK);
+            if (block == null) {
+                i |= BLOCK - 1;
+            } else if (block[i % BLOCK] != null) {
                 return i;
             }
         }
@@ -45,7 +44,7 @@ final class Descriptors {
         if (fd < 0 || fd >= LIMIT) {
             return target;
         }
-        Target[] block = blocks[fd / BLOCK];
+        Target[] block = blocks.get(fd / BLOCK);
         if (block == null) {
             block = block(fd / BLOCK);
         }
@@ -56,19 +55,11 @@ final class Descriptors {
 
     /** Only for a descriptor that {@link #get} knows. */
     void closed(int fd) {
-        blocks[fd / BLOCK][fd % BLOCK] = null;
+        blocks.get(fd / BLOCK)[fd % BLOCK] = null;
     }
 
     private Target[] block(int index) {
-        growing.lock();
-        try {
-            if (blocks[index] == null) {
-                blocks[index] = new Target[BLOCK];
-                used = Math.max(used, index + 1);
-            }
-            return blocks[index];
-        } finally {
-            growing.unlock();
-        }
+        blocks.compareAndSet(index, null, new Target[BLOCK]);
+        return blocks.get(index);
     }
 }

@@ -86,12 +86,17 @@ public final class Subjects implements Hooks {
         works.get().subject = next;
     }
 
-    /** klock's own code begins on this thread: until {@link #leave}, nothing it does is judged. Nests. */
+    /** The calling thread's, for klock's own code on the program's threads: whatever that runs into, it is to be as it was. */
+    public Exemption exemption() {
+        return works.get();
+    }
+
+    /** klock's own code begins on this thread, which is klock's, too: until {@link #leave}, nothing it does is judged. Nests. */
     public void enter() {
         works.get().depth++;
     }
 
-    /** Undoes one {@link #enter()}; for {@code finally}. */
+    /** Undoes one {@link #enter()}. */
     public void leave() {
         works.get().depth--;
     }

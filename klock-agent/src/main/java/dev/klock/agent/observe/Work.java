@@ -5,11 +5,9 @@ import dev.klock.agent.resolve.Resolved;
 import java.util.Arrays;
 
 /** What one thread is doing; used by that thread only. */
-final class Work {
+final class Work extends Exemption {
     /** The session that the thread works for; null for the process's. */
     Observer subject;
-    /** Above 0 while a hook or klock's own code runs. */
-    int depth;
     /** The next bind or connect is a datagram socket's; and it only restores an earlier one. */
     boolean datagram;
     boolean rebind;

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -269,6 +270,21 @@ class AgentsTest {
         assertThat(lines(done).get(5)).matches("builder (GRANTED|DIE: .*)");
         assertThat(lines(done).subList(6, 8)).containsExactly("builder GRANTED", "builder did append w/both/f 3");
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n3\n");
+    }
+
+    /** Neither is a lock left taken that all others need, nor is the thread left exempt from what klock holds it to. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-5")
+    void session_askedWhereTheStackEnds_leavesAllOthersAtWork_andTheThreadHeld(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = program(w, jdk, "mode=block", "open builder 0", "open third 0", "dive builder 20", "plain try write w/x 1", "as builder write w/b/f 1", "as third write w/b/f 2",
+                "state third", "close builder", "close third", "open builder 0", "as builder write w/a/f 3", "close builder").jvm("-Xss400k").run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(lines(done)).containsExactly("builder GRANTED", "third GRANTED", "caught " + ERROR, "builder caught " + ERROR, "third did write w/b/f 2",
+                "third true EXECUTING true", "builder GRANTED", "builder did write w/a/f 3");
     }
 
     /** klock's own reading is nobody's, and its message would tell of what stands there. */

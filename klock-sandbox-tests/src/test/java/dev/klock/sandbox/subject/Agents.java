@@ -25,6 +25,7 @@ import java.util.concurrent.Future;
  *  state AGENT            prints whether it may work, and what it is
  *  release AGENT          gives back what its manifest was granted
  *  close AGENT            abort AGENT
+ *  dive AGENT N           asks N times for what it holds at each depth of the stack, from its end upwards
  *  try STEP               print what it throws, whatever it is, and go on
  *  plain STEP             by the thread itself
  * </pre>
@@ -65,6 +66,11 @@ public final class Agents {
             case "retry" -> say(agent, session.retry(Duration.ofMillis(Long.parseLong(rest.get(0)))));
             case "more" -> say(agent, session.acquire(Duration.ZERO, String.join(" ", rest)));
             case "state" -> System.out.println(agent + " " + session.isValid() + " " + session.state() + " " + session.isEnforced());
+            case "dive" -> {
+                for (int i = 0; i < Integer.parseInt(rest.get(0)); i++) {
+                    dive(session, i, i);
+                }
+            }
             case "release" -> session.release(session.answer());
             case "close" -> session.close();
             case "abort" -> session.abort("enough");
@@ -88,6 +94,23 @@ public final class Agents {
         } catch (KlockException e) {
             System.out.println(agent + " refused: " + e.getMessage());
         }
+    }
+
+    private static long dive(KlockSession session, int odd, long a) {
+        long below = 0;
+        try {
+            below = odd % 2 == 0 ? dive(session, odd, a + 1) : dive(session, odd, a) + a;
+        } catch (StackOverflowError end) {
+            below++;
+        }
+        try {
+            session.answer();
+            session.state();
+            session.retry(Duration.ZERO);
+        } catch (StackOverflowError | InterruptedException end) {
+            below++;
+        }
+        return below;
     }
 
     private static void say(String agent, Answer answer) {
