@@ -274,7 +274,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
         if (decision == Decision.WARN && options.amend() && amend(denial.predicate(), resource)) {
             record(denial, resource, Decision.ALLOW, Event.LEASE);
-            denials.count(agentId, denial.predicate(), resource, explain(denial) + "\n  it has a lease now, since amend is true", true);
+            denials.count(agentId, denial.predicate(), resource, text(denial) + "\n  it has a lease now, since amend is true", true);
             return false;
         }
         record(denial, resource, decision, decidedBy(denial.decision()));
@@ -283,7 +283,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
         String text = denial.predicate().name() + ' ' + resource;
         boolean warning = decision == Decision.WARN;
-        String message = warning ? explain(denial) : ERROR + explain(denial);
+        String message = warning ? text(denial) : ERROR + text(denial);
         long times = denials.count(agentId, denial.predicate(), resource, message, warning);
         if (times == 1) {
             synchronized (violated) {
@@ -301,22 +301,38 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         return stops;
     }
 
+    /** As on stderr, and for a model that drives the program what it can work with. */
     @Override
     public String explain(Denial denial) {
-        Resource resource = resource(denial);
-        if (denial.isProtected()) {
-            return Messages.ownFile(name(), denial.predicate(), resource);
-        }
+        Line denying = denying(denial);
+        return text(denial).concat(Messages.tail(denial.predicate(), resource(denial), denial.isProtected() ? 0 : denial.target().declared(), denying,
+                denial.isProtected() ? List.of() : nearest(denial.target()), isStopping()));
+    }
+
+    /** Null if no line denies it. */
+    private Line denying(Denial denial) {
         int decision = denial.decision();
-        Line denying = Scope.isDenied(decision) ? denyLines.get(Scope.denyLine(decision)) : null;
-        Target target = denial.target();
+        return !denial.isProtected() && Scope.isDenied(decision) ? denyLines.get(Scope.denyLine(decision)) : null;
+    }
+
+    private List<Line> nearest(Target target) {
         List<Line> near = new ArrayList<>();
         int[] nearest = targets.scope().nearest(target.scheme(), target.path(), NEAREST);
         for (int i = 0; i < nearest.length; i++) {
             near.add(scopeLines.get(nearest[i]));
         }
+        return near;
+    }
+
+    private String text(Denial denial) {
+        Resource resource = resource(denial);
+        if (denial.isProtected()) {
+            return Messages.ownFile(name(), denial.predicate(), resource);
+        }
+        Line denying = denying(denial);
+        Target target = denial.target();
         String message = Messages.violation(name(), denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
-                near, manifest == null ? null : manifest.file());
+                nearest(target), manifest == null ? null : manifest.file());
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += Messages.NO_EFFECTS;

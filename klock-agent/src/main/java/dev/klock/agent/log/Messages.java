@@ -67,6 +67,36 @@ public final class Messages {
         return text.toString();
     }
 
+    /**
+     * The last line of an error's message: the same in JSON, for a model that reads it. It says what may be done there instead, and that to try again
+     * is useless; only a person can change the manifest.
+     *
+     * @param ended whether the session is over
+     */
+    public static String tail(Predicate attempted, Resource resource, int declared, Line denying, List<Line> nearest, boolean ended) {
+        StringBuilder text = new StringBuilder(256).append("\n  {\"klock\":\"denied\",\"attempted\":\"").append(attempted.name()).append("\",\"resource\":");
+        Escapes.json(text, resource.toString());
+        text.append(",\"declared\":[");
+        String separator = "";
+        for (int i = 0; i < PREDICATES.length; i++) {
+            if ((declared & PREDICATES[i].bit()) != 0) {
+                text.append(separator).append('"').append(PREDICATES[i].name()).append('"');
+                separator = ",";
+            }
+        }
+        text.append(']');
+        if (denying != null) {
+            text.append(",\"denied_by\":");
+            Escapes.json(text, denying.toString());
+        }
+        text.append(",\"nearest\":[");
+        for (int i = 0; i < nearest.size(); i++) {
+            text.append(i == 0 ? "" : ",");
+            Escapes.json(text, nearest.get(i).toString());
+        }
+        return text.append("],\"retry\":false,\"session\":\"").append(ended ? "over" : "goes on").append("\"}").toString();
+    }
+
     /** Whether a line with this very name would be of no use the next time: the JDK's temporary files carry a random number. */
     private static boolean isRandomName(Resource resource) {
         if (!resource.scheme().equals("FILE") || resource.form() != Resource.Form.EXACT) {

@@ -2,6 +2,8 @@ package dev.klock.agent.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.resource.Resource;
@@ -28,6 +30,21 @@ class MessagesTest {
                 "Agent attempted MUTATES on FILE:/etc/hosts but only declared CONSUMES.\n"
                         + "  to allow it, add to scope: - MUTATES FILE:/etc/hosts\n"
                         + "  nearest declared: CONSUMES FILE:/etc/** (klock.yaml:7), MUTATES FILE:/w/** (klock.yaml:9)");
+    }
+
+    @Test
+    void tail_isOneLineOfJson_withWhatMayBeDoneInstead() throws Exception {
+        Line etc = line(Predicate.CONSUMES, Resource.of("FILE", "/etc", Resource.Form.SUBTREE), 7);
+        String tail = Messages.tail(Predicate.MUTATES, HOSTS, Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit(), etc, List.of(etc), true);
+        assertThat(tail).isEqualTo("\n  {\"klock\":\"denied\",\"attempted\":\"MUTATES\",\"resource\":\"FILE:/etc/hosts\",\"declared\":[\"CONSUMES\",\"DEPENDS_ON\"],"
+                + "\"denied_by\":\"CONSUMES FILE:/etc/**\",\"nearest\":[\"CONSUMES FILE:/etc/**\"],\"retry\":false,\"session\":\"over\"}");
+        String hostile = Messages.tail(Predicate.DELETES, Resource.file("/a\n\"\u202e\ud800"), 0, null, List.of(), false);
+        assertThat(hostile.strip()).doesNotContain("\n", "\u202e", "denied_by").endsWith("\"nearest\":[],\"retry\":false,\"session\":\"goes on\"}");
+        try (JsonParser json = new JsonFactory().createParser(hostile)) {
+            while (json.nextToken() != null) {
+                assertThat(json.currentToken()).isNotNull();
+            }
+        }
     }
 
     @Test
