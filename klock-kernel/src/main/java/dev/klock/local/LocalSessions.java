@@ -4,6 +4,7 @@ import dev.klock.Klock;
 import dev.klock.KlockException;
 import dev.klock.KlockSession;
 import dev.klock.ScopeViolationError;
+import dev.klock.digest.ObservationUpdate;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.kernel.GlobalScopePolicy;
 import dev.klock.kernel.KernelOptions;
@@ -97,6 +98,19 @@ public final class LocalSessions implements Klock.Provider {
     public KlockSession current() {
         KlockSession enforced = guarded == null ? null : guarded.current();
         return enforced == null ? LocalSession.current() : enforced;
+    }
+
+    @Override
+    public List<String> observationUpdate() throws KlockException {
+        String file = System.getProperty(ObservationUpdate.PROPERTY);
+        if (file == null) {
+            return List.of();
+        }
+        try {
+            return LocalSession.changes(ObservationUpdate.read(Files.readAllBytes(Path.of(file))));
+        } catch (IOException e) {
+            throw new KlockException(file + ": cannot be read: " + e, e);
+        }
     }
 
     private static Manifest agent(Manifest manifest, String agent) throws KlockException {
