@@ -2,6 +2,8 @@ package dev.klock;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Opens sessions. Loads nothing of klock but this package until then. Safe for all threads.
@@ -29,6 +31,9 @@ public final class Klock {
 
         /** From here on the calling thread works for the process. */
         void setProcess();
+
+        /** What {@link Klock#onObservationUpdate} tells; empty if nothing is known. */
+        List<String> observationUpdate() throws KlockException;
     }
 
     private static final Subject PROCESS = new Subject() {
@@ -101,6 +106,20 @@ public final class Klock {
      */
     public static Runnable wrap(Runnable work) {
         return subject().wrap(work);
+    }
+
+    /**
+     * Tells {@code listener} what others may have changed before the program began, while its process, held to its manifest by
+     * {@code -javaagent:klock.jar}, had died of an older one or waited for its leases (K5-10): a line each, as in {@link Answer#changes}. Called before this
+     * returns, on the calling thread, or not at all if nothing is known. Sessions that the program opens have {@link KlockSession#onObservationUpdate}.
+     *
+     * @throws KlockException if something is known and cannot be read
+     */
+    public static void onObservationUpdate(Consumer<List<String>> listener) throws KlockException {
+        List<String> changes = provider().observationUpdate();
+        if (!changes.isEmpty()) {
+            listener.accept(changes);
+        }
     }
 
     private static Provider provider() throws KlockException {

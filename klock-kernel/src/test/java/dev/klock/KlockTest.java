@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.klock.digest.ObservationUpdate;
+import dev.klock.kernel.Change;
+import dev.klock.kernel.Predicate;
+import dev.klock.kernel.SessionKey;
+import dev.klock.resource.Resource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -463,6 +468,25 @@ class KlockTest {
                 Thread.sleep(10);
             }
             assertThat(told).singleElement().asString().startsWith("first/");
+        }
+    }
+
+    @Test
+    @Tag("K5-10")
+    void observationUpdate_ofTheProcess_isToldAtOnceWhereThereIsOne() throws Exception {
+        List<String> told = new ArrayList<>();
+        Klock.onObservationUpdate(told::addAll);
+        assertThat(told).isEmpty();
+        Path file = Files.write(dir.resolve("update.json"), ObservationUpdate.write("me", "s",
+                List.of(new Change(SessionKey.of("builder", "s1"), Predicate.MUTATES, Resource.parse("FILE:/w/a"), 1))));
+        System.setProperty(ObservationUpdate.PROPERTY, file.toString());
+        try {
+            Klock.onObservationUpdate(told::addAll);
+            assertThat(told).containsExactly("builder/s1 MUTATES FILE:/w/a");
+            Files.delete(file);
+            assertThatThrownBy(() -> Klock.onObservationUpdate(told::addAll)).isInstanceOf(KlockException.class).hasMessageContaining(file + ": cannot be read");
+        } finally {
+            System.clearProperty(ObservationUpdate.PROPERTY);
         }
     }
 

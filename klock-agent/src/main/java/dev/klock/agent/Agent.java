@@ -106,7 +106,7 @@ public final class Agent {
         VerificationLog log = records.log;
         Sessions sessions = tools.sessions;
         Subjects subjects = sessions.subjects();
-        ProcessSession session = new ProcessSession(sessions, launch.options(), manifest, agentId, records);
+        ProcessSession session = new ProcessSession(sessions, launch.options(), manifest, agentId, records, home);
         Images images = tools.equip(session, manifest, manifest == null ? Scope.builder().build() : DeclaredScope.of(manifest, resolver));
         sessions.begin(session);
         SessionKey key = SessionKey.of(agentId, records.sessionId);

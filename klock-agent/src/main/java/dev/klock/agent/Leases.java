@@ -56,6 +56,8 @@ final class Leases implements Health, SessionListener {
     private final Session session;
     private final Hosts hosts;
     private EmbeddedSession held;
+    /** What it was told when it was granted. */
+    private List<Change> changes = Collections.emptyList();
     /** How long the session's own leases last, {@link System#nanoTime}. */
     private volatile long ownUntilNanos;
     /** Whether it has any. */
@@ -161,6 +163,8 @@ final class Leases implements Health, SessionListener {
             now = held.acquire(open, waitMs, ttlMs, true);
         }
         if (now.isGranted()) {
+            // nothing to be confirmed: then it goes on here
+            changes = now.changes();
             hasOwn = !open.isEmpty();
             changed();
         }
@@ -179,7 +183,8 @@ final class Leases implements Health, SessionListener {
 
     /** What was reserved is active from here on. Returns what others may have changed of it since the session asked first, or died (K5-11). */
     List<Change> confirm() {
-        return held.confirm().changes();
+        List<Change> told = held.confirm().changes();
+        return told.isEmpty() ? changes : told;
     }
 
     /** Takes a lease on what was not declared, if nothing conflicts (K6-3). */

@@ -1,5 +1,6 @@
 package dev.klock.agent;
 
+import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.config.Mode;
 import dev.klock.agent.library.LibraryHooks;
@@ -33,6 +34,7 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
     /** What was said to be missing since another agent took it out, in a mode that lets it. */
     private final Set<String> takenOut = ConcurrentHashMap.newKeySet();
     private volatile BooleanSupplier begun;
+    private final Meanwhile meanwhile;
     private Leases leases;
     /** Null if the manifest has no hooks on libraries. */
     private volatile LibraryHooks libraryHooks;
@@ -44,8 +46,14 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
     private int ticks;
 
     /** @param manifest null in learn */
-    ProcessSession(Sessions sessions, LaunchOptions options, Manifest manifest, String agentId, Tools.Records records) {
+    ProcessSession(Sessions sessions, LaunchOptions options, Manifest manifest, String agentId, Tools.Records records, Home home) {
         super(sessions, options, manifest, agentId, records, Children.ofJvm());
+        meanwhile = new Meanwhile(home, agentId, records.sessionId);
+    }
+
+    /** What others may have changed before the program began. */
+    Meanwhile meanwhile() {
+        return meanwhile;
     }
 
     void holds(Leases newLeases) {
@@ -90,6 +98,7 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
 
     @Override
     void giveBack(boolean failed) {
+        meanwhile.forget();
         if (failed) {
             leases.abort();
         } else {

@@ -12,7 +12,6 @@ import dev.klock.digest.Restored;
 import dev.klock.digest.StateDigest;
 import dev.klock.embedded.Acquisition;
 import dev.klock.embedded.Undertaker;
-import dev.klock.kernel.Change;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.manifest.Manifest;
@@ -76,7 +75,7 @@ final class Start implements Undertaker {
             }
             Stderr.warn("the images before the start could not be made: " + e.getMessage());
         }
-        tell(leases.confirm());
+        session.meanwhile().tell(leases.confirm(), cameBack);
     }
 
     private Leases open() throws UsageException {
@@ -142,17 +141,5 @@ final class Start implements Undertaker {
         Stderr.announce((acquired.timedOut() ? "no lease within " + Leases.seconds(launch.options().waitTimeoutMs()) + ": " : "no lease: ") + why
                 + "; start it again within five minutes, and it is as old as now (java -jar klock.jar run does)");
         Runtime.getRuntime().halt(StateDigest.EXIT_CODE);
-    }
-
-    /** What others may have changed while the agent was away, or waited (K5-10, K5-11). */
-    private void tell(List<Change> changes) {
-        String when = cameBack ? "while this agent was away: " : "while this agent waited: ";
-        for (int i = 0; i < changes.size(); i++) {
-            Stderr.announce(when + told(changes.get(i)));
-        }
-    }
-
-    private static String told(Change change) {
-        return (change.by() == null ? "anybody may have had " : change.by().agentId() + " had ") + change.predicate() + ' ' + change.resource();
     }
 }

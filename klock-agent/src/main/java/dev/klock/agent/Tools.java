@@ -89,8 +89,8 @@ final class Tools {
         LaunchOptions options = launch.options();
         Images images = new Images(session.backups, resolver, files, options.backupMaxFiles(), options.backupMaxBytes());
         session.keeps(images);
-        Targets targets = new Targets(scope, baseline, own, session);
         ProcessSession process = session instanceof ProcessSession ? (ProcessSession) session : sessions.process();
+        Targets targets = new Targets(scope, baseline, own.showing(Meanwhile.place(process.sessionId)), session);
         Observer observer = new Observer(sessions.subjects(), files, names, resolver, targets, manifest == null ? new ArrayList<Line>() : manifest.scope(),
                 launch.environment().variable("PATH"), images, session, session, process, process, doors);
         session.observedBy(observer, targets);

@@ -148,7 +148,12 @@ public final class LocalSession implements KlockSession, SessionListener {
             if (refusal != null) {
                 return keep(refused(refusal));
             }
-            if (!confirm(a.leases())) {
+            Outcome confirmed = a.leases().isEmpty() ? null : held.confirm();
+            if (confirmed != null && !confirmed.isRefused() && confirmed.leases().size() == a.leases().size()) {
+                // only now does it go on, and is it known what it has to be told
+                now = answer(a, confirmed.changes());
+            } else if (confirmed != null) {
+                // something of it was lost while the enforcement began
                 now = asOfNow(now);
                 if (held.state() == LifeCycle.ABORTED) {
                     undone();
@@ -195,15 +200,6 @@ public final class LocalSession implements KlockSession, SessionListener {
             }
         }
         return refusal;
-    }
-
-    /** Whether all of {@code reserved} is held: something of it may have been lost while the enforcement began. */
-    private boolean confirm(List<Lease> reserved) {
-        if (reserved.isEmpty()) {
-            return true;
-        }
-        Outcome out = held.confirm();
-        return !out.isRefused() && out.leases().size() == reserved.size();
     }
 
     @Override
@@ -484,6 +480,10 @@ public final class LocalSession implements KlockSession, SessionListener {
     }
 
     private Answer answer(Acquisition a) {
+        return answer(a, a.changes());
+    }
+
+    private Answer answer(Acquisition a, List<Change> changes) {
         if (a.refusal() != null) {
             Refusal.Code code = a.refusal().code();
             boolean isOver = code == Refusal.Code.SESSION_ENDED || code == Refusal.Code.UNKNOWN_SESSION;
@@ -500,7 +500,7 @@ public final class LocalSession implements KlockSession, SessionListener {
             reason = a.timedOut() ? "the wait ran out" : conflicts.isEmpty() ? "the session is suspended" : conflicts.get(0);
         }
         Object handle = a.leases().isEmpty() ? null : new Leases(a.leases());
-        return new Answer(verdict, texts(a.leases()), conflicts, changes(a.changes()), a.retryAfterMs(), reason, handle);
+        return new Answer(verdict, texts(a.leases()), conflicts, changes(changes), a.retryAfterMs(), reason, handle);
     }
 
     private static List<String> texts(List<Lease> leases) {
@@ -515,7 +515,7 @@ public final class LocalSession implements KlockSession, SessionListener {
         return lease.id() + " " + lease.predicate() + " " + lease.resource();
     }
 
-    private static List<String> changes(List<Change> changes) {
+    static List<String> changes(List<Change> changes) {
         List<String> lines = new ArrayList<>(changes.size());
         for (Change c : changes) {
             lines.add((c.by() == null ? "somebody" : c.by().toString()) + " " + c.predicate() + " " + c.resource());

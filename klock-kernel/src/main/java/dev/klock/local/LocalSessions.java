@@ -5,6 +5,7 @@ import dev.klock.KlockException;
 import dev.klock.KlockSession;
 import dev.klock.ScopeViolationError;
 import dev.klock.Subject;
+import dev.klock.digest.ObservationUpdate;
 import dev.klock.embedded.EmbeddedKernel;
 import dev.klock.kernel.GlobalScopePolicy;
 import dev.klock.kernel.KernelOptions;
@@ -131,6 +132,19 @@ public final class LocalSessions implements Klock.Provider {
         @Override
         public String toString() {
             return "session " + (number == null ? session.sessionId() : number);
+        }
+    }
+
+    @Override
+    public List<String> observationUpdate() throws KlockException {
+        String file = System.getProperty(ObservationUpdate.PROPERTY);
+        if (file == null) {
+            return List.of();
+        }
+        try {
+            return LocalSession.changes(ObservationUpdate.read(Files.readAllBytes(Path.of(file))));
+        } catch (IOException e) {
+            throw new KlockException(file + ": cannot be read: " + e, e);
         }
     }
 

@@ -201,4 +201,20 @@ class EnforcementTest {
         assertThat(told.calls).containsExactly("begin /x=PENDING", "end /x=ACTIVE");
         assertThat(s.state()).isEqualTo(dev.klock.KlockSession.State.COMPLETED);
     }
+
+    @Test
+    @Tag("K5-11")
+    void retry_afterDie_isToldWhatOthersHadMeanwhile() throws Exception {
+        EmbeddedSession older = other("older", 1_000_000, "/x");
+        try (LocalSession s = session(2_000_000, "/x")) {
+            assertThat(s.answer().verdict()).isEqualTo(Answer.Verdict.DIE);
+            older.close();
+
+            Answer now = s.retry(Duration.ofSeconds(5));
+
+            assertThat(now.isGranted()).as(now.toString()).isTrue();
+            assertThat(now.changes()).containsExactly("b/older MUTATES FILE:/x");
+            assertThat(s.answer().changes()).isEqualTo(now.changes());
+        }
+    }
 }

@@ -140,7 +140,7 @@ public final class Targets implements JarClassPath.Changed {
         Grant grant = scope.lookup(scheme, Names.text(real));
         int base = 0;
         if (file) {
-            base = baseline.allowed(real);
+            base = baseline.allowed(real) | own.allowed(real);
         } else if (scheme.equals("ENV") && grant.decide(Predicate.CONSUMES, false) == Scope.NONE && Baseline.isVariable(real)) {
             // unlike those of files these rows are no need of the JVM: a deny line goes before them
             base = Predicate.CONSUMES.bit();

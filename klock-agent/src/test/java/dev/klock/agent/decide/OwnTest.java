@@ -25,4 +25,19 @@ class OwnTest {
         assertThat(own.within("/u")).isEqualTo("/u/.cache/klock");
         assertThat(own.within("/v")).isNull();
     }
+
+    @Test
+    void own_thatShowsAFile_letsThatOneBeRead_andNothingElseOfTheHome() {
+        Own showing = own.showing("told/s1.json");
+
+        int read = Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit();
+        assertThat(showing.allowed("/w/.klock/told/s1.json")).isEqualTo(read);
+        assertThat(showing.forbidden("/w/.klock/told/s1.json") & read).isZero();
+        assertThat(showing.forbidden("/w/.klock/told/s1.json")).isEqualTo(own.forbidden("/w/klock.yaml")).isNotZero();
+        for (String other : new String[] {"/w/.klock/told/s2.json", "/w/.klock/told", "/w/.klock", "/w/.klock/key", "/u/.cache/klock/told/s1.json"}) {
+            assertThat(showing.forbidden(other)).as(other).isEqualTo(own.forbidden(other)).isNotZero();
+            assertThat(showing.allowed(other)).as(other).isZero();
+        }
+        assertThat(own.allowed("/w/.klock/told/s1.json")).isZero();
+    }
 }

@@ -2,12 +2,15 @@ package dev.klock.sandbox.many;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import dev.klock.Klock;
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.jvm.Tree;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Script;
+import dev.klock.sandbox.subject.Told;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,11 +18,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.yaml.snakeyaml.Yaml;
 
 /** JVMs with the same home never have in hand what conflicts, however they end, and come back as old as they were. */
 class SharedHomeTest {
@@ -43,6 +48,10 @@ class SharedHomeTest {
     }
 
     private static Child agentWith(String more, Workspace w, Jdk jdk, String id, String options, String... steps) {
+        return agentWith(more, Script.class, w, jdk, id, options, steps);
+    }
+
+    private static Child agentWith(String more, Class<?> program, Workspace w, Jdk jdk, String id, String options, String... steps) {
         String manifest = """
                 ver: "1.0"
                 agent_id: %2$s
@@ -54,7 +63,7 @@ class SharedHomeTest {
                   - RENAMES FILE:%1$s/w/out/**
                   - PROVIDES FILE:%1$s/%2$s-ready
                 """.formatted(w.root(), id) + more;
-        return Child.on(jdk).in(w.root()).main(Script.class, steps).file(id + ".yaml", manifest)
+        return Child.on(jdk).in(w.root()).main(program, steps).file(id + ".yaml", manifest)
                 .klock("manifest=" + id + ".yaml" + (options.isEmpty() ? "" : "," + options));
     }
 
@@ -142,15 +151,30 @@ class SharedHomeTest {
     void run_ofOneThatDies_startsItAgainUntilItIsGranted_andItIsToldWhatChangedMeanwhile(Jdk jdk) throws IOException {
         Workspace w = workspace();
         Child.Running older = holder(w, jdk, "older", "");
-        Child.Running run = Child.on(jdk).in(w.root()).verb(run(agent(w, jdk, "younger", "", "append w/out/a mine"))).begin().untilSays("ended with 107; starts it again in ");
+        Path updates = Files.createDirectory(w.root().resolve(".klock/observation-update"));
+        Files.writeString(updates.resolve("other.json"), "another program's");
+        Child told = agentWith("", Told.class, w, jdk, "younger", "mode=block", "append w/out/a mine").with(Klock.class, JsonFactory.class, Yaml.class);
+        Child.Running run = Child.on(jdk).in(w.root()).verb(run(told)).begin().untilSays("ended with 107; starts it again in ");
         go(w);
         completed(older);
 
         Outcome done = run.await();
 
+        String changed = "DELETES FILE:" + w.root() + "/w/out/**";
         assertThat(done.exit()).as(done.toString()).isZero();
-        assertThat(done.err()).contains("while this agent was away: older had DELETES FILE:" + w.root() + "/w/out/**").doesNotContain("while this agent waited");
+        assertThat(done.err()).contains("while this agent was away: older had " + changed).doesNotContain("while this agent waited");
+        assertThat(done.out()).contains("told older/").containsPattern("told older/\\S+ " + Pattern.quote(changed))
+                .containsPattern("file true \\{\"version\":\"1.0\",\"agent_id\":\"younger\",.*\"by\":\\{\"namespace\":\"default\",\"agent_id\":\"older\",\"session_id\":\"[^\"]+\"\\},"
+                        + "\"predicate\":\"DELETES\",\"resource\":\"FILE:" + Pattern.quote(w.root() + "/w/out/**") + "\",\"at\":\\d{13}");
+        // what else is in the home is not there for it, as ever
+        assertThat(done.out().lines().filter(line -> line.contains(" caught "))).containsExactly("append caught dev.klock.ScopeViolationError",
+                "delete caught dev.klock.ScopeViolationError", "list caught java.nio.file.NoSuchFileException", "read caught java.nio.file.NoSuchFileException",
+                "read caught java.nio.file.NoSuchFileException");
+        assertThat(w.root().resolve(".klock/key")).exists();
         assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a\nmine");
+        try (Stream<Path> left = Files.list(updates)) {
+            assertThat(left).as("the file is gone with the program").containsExactly(updates.resolve("other.json"));
+        }
     }
 
     /** The arguments of klock.jar that run this child, which names its own. */
@@ -167,7 +191,8 @@ class SharedHomeTest {
     void older_thatHasWaited_isToldWhoHadItsFilesMeanwhile_andWhoNeverWaitedIsToldNothing(Jdk jdk) throws IOException {
         Workspace w = workspace();
         Child.Running younger = holder(w, jdk, "younger", "");
-        Child.Running waits = agentWith("priority_timestamp: 1000\n", w, jdk, "waits", "", "append w/out/a after").begin().untilSays("waits for a lease");
+        Child.Running waits = agentWith("priority_timestamp: 1000\n", Told.class, w, jdk, "waits", "mode=block", "append w/out/a after")
+                .with(Klock.class, JsonFactory.class, Yaml.class).begin().untilSays("waits for a lease");
         go(w);
 
         Outcome first = younger.await();
@@ -176,6 +201,21 @@ class SharedHomeTest {
         assertThat(first.err()).as(first.toString()).doesNotContain("while this agent");
         assertThat(done.exit()).as(done.toString()).isZero();
         assertThat(done.err()).contains("while this agent waited: younger had DELETES FILE:" + w.root() + "/w/out/**");
+        assertThat(done.out()).contains("told younger/").contains("\"agent_id\":\"younger\"");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K5-11")
+    void agent_thatStartsAtOnce_isToldNothing(Jdk jdk) {
+        Workspace w = workspace();
+
+        Outcome done = agentWith("", Told.class, w, jdk, "alone", "").with(Klock.class, JsonFactory.class, Yaml.class).run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(done.out()).contains("nothing to be told").doesNotContain("told a");
+        assertThat(done.err()).doesNotContain("while this agent");
+        assertThat(w.root().resolve(".klock/observation-update")).doesNotExist();
     }
 
     /** Without its digest it would be younger than who came meanwhile, and would die again. */
