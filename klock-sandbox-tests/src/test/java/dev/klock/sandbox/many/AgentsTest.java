@@ -168,13 +168,15 @@ class AgentsTest {
         Workspace w = workspace();
 
         Outcome done = program(w, jdk, "", "open builder 0", "open tester 0", "as tester write w/both/f 2", "as builder write w/both/f 1", "close builder",
-                "retry tester 5000", "as tester append w/both/f 2", "close tester").run();
+                "retry tester 5000", "as tester append w/both/f 2", "counts tester", "close tester").run();
+        Outcome status = Child.on(jdk).in(w.root()).jar(KlockJar.path(), "status", "--all").run();
 
         assertThat(done.exit()).as(done.toString()).isZero();
-        assertThat(lines(done)).hasSize(6);
+        assertThat(lines(done)).hasSize(7);
         assertThat(lines(done).get(1)).startsWith("tester DIE: ").contains("of builder/");
         assertThat(lines(done).get(2)).startsWith("tester may not: ");
-        assertThat(lines(done).subList(3, 6)).containsExactly("builder did write w/both/f 1", "tester GRANTED", "tester did append w/both/f 2");
+        assertThat(lines(done).subList(3, 7)).containsExactly("builder did write w/both/f 1", "tester GRANTED", "tester did append w/both/f 2", "tester waited 0, died 1");
+        assertThat(status.out()).as(status.toString()).containsPattern("(?m)^tester/tester-\\S+  COMPLETED .*  died 1 time$");
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n2\n");
     }
 
@@ -283,6 +285,25 @@ class AgentsTest {
         assertThat(lines(done).get(5)).matches("builder (GRANTED|DIE: .*)");
         assertThat(lines(done).subList(6, 8)).containsExactly("builder GRANTED", "builder did append w/both/f 3");
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n3\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-6")
+    void session_thatEndsWell_isCountedInTheLastLine_andOneThatStrayedHasItsOwn(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        String[] steps = {"open builder 0", "as builder write w/a/x 1", "close builder", "open third 0", "as third write w/b/f 1", "close third", "open tester 0", "as tester write w/x 1",
+            "close tester"};
+
+        Outcome done = program(w, jdk, "mode=block", steps).run();
+        Outcome detailed = program(w, jdk, "mode=block,log.level=info", steps).run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(done.err().lines().filter(line -> line.contains(" session "))).as(done.err()).satisfiesExactly(
+                line -> assertThat(line).startsWith("klock: tester session ").contains(" completed: 1 denied; "),
+                line -> assertThat(line).startsWith("klock: app session ").contains(" completed: 0 denied; ").contains("; 2 sessions of its agents completed with nothing denied; "));
+        assertThat(logs(w, "builder")).contains("\"end\":\"completed\"");
+        assertThat(detailed.err()).contains("klock: info: builder session ").contains("klock: info: third session ");
     }
 
     /** Neither is a lock left taken that all others need, nor is the thread left exempt from what klock holds it to. */
