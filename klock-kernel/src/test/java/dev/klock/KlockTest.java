@@ -241,6 +241,31 @@ class KlockTest {
         }
     }
 
+    /** Both read, and both want to write: neither has what it holds itself in its way, and one of them gets through. */
+    @Test
+    @Tag("FIELD-I10")
+    @Tag("K4-1")
+    void upgrade_ofTwoThatRead_endsForOneWithDie_andForTheOtherWithTheLease() throws Exception {
+        String place = "FILE:" + dir.toRealPath() + "/x";
+        try (KlockSession a = Klock.open(manifest("a", 10, "CONSUMES FILE:${workspace}/x"));
+                KlockSession b = Klock.open(manifest("b", 20, "CONSUMES FILE:${workspace}/x"))) {
+            CompletableFuture<Answer> older = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return a.acquire(Duration.ofSeconds(30), "MUTATES " + place);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+
+            Answer younger = b.acquire(Duration.ofSeconds(30), "MUTATES " + place);
+            Answer first = older.get(30, TimeUnit.SECONDS);
+
+            assertThat(younger.verdict()).isEqualTo(Answer.Verdict.DIE);
+            assertThat(first.isGranted()).isTrue();
+            assertThat(a.acquire(Duration.ZERO, "CONSUMES " + place, "MUTATES " + place).isGranted()).as("its own is in nobody's way").isTrue();
+        }
+    }
+
     @Test
     @Tag("K7-12")
     void answer_saysHowOftenTheSessionHasWaitedAndDied() throws Exception {

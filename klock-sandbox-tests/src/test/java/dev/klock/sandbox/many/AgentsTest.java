@@ -101,6 +101,7 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-2")
     void eachAgent_isHeldToItsOwnScope_andTheProcessToThatOfItsOwn(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -115,6 +116,8 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-5")
+    @Tag("K5-2")
     void violationOfOneAgent_undoesWhatItDid_andNothingElse(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -139,6 +142,9 @@ class AgentsTest {
     /** The error leaves the block in which the session was opened, long before the guard is done. */
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I14")
+    @Tag("C45")
+    @Tag("K5-2")
     void sessionThatIsClosedRightAfterItsViolation_keepsItsLeasesUntilAllIsUndone(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -151,6 +157,7 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-5")
     void violationOfTheProcess_undoesWhatAllOfThemDid(Jdk jdk) throws IOException {
         Workspace w = workspace();
         String before = w.tree().timed();
@@ -164,6 +171,13 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I09")
+    @Tag("FIELD-I17")
+    @Tag("K4-6")
+    @Tag("K4-7")
+    @Tag("K4-8")
+    @Tag("K5-9")
+    @Tag("K7-12")
     void agents_thatDeclareTheSame_haveItOneAfterTheOther(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -207,6 +221,8 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I05")
+    @Tag("C45")
     void killedProgram_isUndoneForAllItsAgents(Jdk jdk) throws IOException {
         Workspace w = workspace();
         String before = w.tree().timed();
@@ -258,6 +274,13 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I02")
+    @Tag("FIELD-I06")
+    @Tag("C10")
+    @Tag("C45")
+    @Tag("C46")
+    @Tag("K3-12")
+    @Tag("K3-8")
     void agent_thatHasLostItsLeases_keepsWhatItDid_andComesBack(Jdk jdk) throws Exception {
         Workspace w = workspace();
         String alone = """
@@ -269,7 +292,7 @@ class AgentsTest {
                     scope: ["MUTATES FILE:%1$s/w/both/**", "PROVIDES FILE:%1$s/w/both/**"]
                 """.formatted(w.root());
         Child.Running running = Child.on(jdk).in(w.root()).main(Agents.class, "open builder 0", "as builder write w/both/f 1", "as builder write w/both/ready 1",
-                "plain sleep 2000", "as builder write w/both/f 2", "retry builder 0", "close builder", "open builder 0", "retry builder 10000", "as builder append w/both/f 3", "close builder")
+                "plain sleep 2000", "as builder write w/both/f 2", "retry builder 0", "age builder", "close builder", "open builder 0", "age builder", "retry builder 10000", "age builder", "as builder append w/both/f 3", "close builder")
                 .with(Klock.class, JsonFactory.class, Yaml.class).manifest(alone).klock("lease-ttl=2s").begin().until(w.root().resolve("w/both/ready"));
         running.signal("STOP");
         Thread.sleep(3_000);
@@ -278,12 +301,15 @@ class AgentsTest {
         Outcome done = running.await();
 
         assertThat(done.exit()).as(done.toString()).isZero();
-        assertThat(lines(done)).hasSize(8);
+        assertThat(lines(done)).hasSize(11);
         assertThat(lines(done).get(3)).startsWith("builder may not: ").endsWith("; open another one");
         assertThat(lines(done).get(4)).isEqualTo("builder REFUSED: the session is ABORTED; open another one");
         // two seconds pass between the end of a lease and the next grant
-        assertThat(lines(done).get(5)).matches("builder (GRANTED|DIE: .*)");
-        assertThat(lines(done).subList(6, 8)).containsExactly("builder GRANTED", "builder did append w/both/f 3");
+        assertThat(lines(done).get(6)).matches("builder (GRANTED|DIE: .*)");
+        assertThat(since(done, 7)).as("another session is as young as its beginning").isGreaterThan(since(done, 5));
+        assertThat(since(done, 9)).as("and stays that old, whatever it dies of").isEqualTo(since(done, 7));
+        assertThat(lines(done).get(8)).isEqualTo("builder GRANTED");
+        assertThat(lines(done).get(10)).isEqualTo("builder did append w/both/f 3");
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n3\n");
     }
 
@@ -321,6 +347,10 @@ class AgentsTest {
                 "third true EXECUTING true", "builder GRANTED", "builder did write w/a/f 3");
     }
 
+    private static long since(Outcome done, int line) {
+        return Long.parseLong(lines(done).get(line).substring("builder since ".length()));
+    }
+
     /** klock's own reading is nobody's, and its message would tell of what stands there. */
     @ParameterizedTest
     @MethodSource(JDKS)
@@ -336,6 +366,7 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-3")
     void permissive_goesOn_andNamesTheAgent(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -349,6 +380,8 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I13")
+    @Tag("K5-2")
     void agent_thatItsProgramAborts_isUndone_andWhatItHeldIsFree(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -382,6 +415,8 @@ class AgentsTest {
     /** Whatever else it holds: what it declares may be another's by then. */
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K3-13")
+    @Tag("K1-1")
     void agent_thatGivesItsManifestsLeasesBack_doesNotWorkOn(Jdk jdk) {
         Workspace w = workspace();
 
@@ -397,6 +432,7 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K3-3")
     void leases_onWhatTheAgentDoesNotDeclare_areRefused(Jdk jdk) {
         Workspace w = workspace();
 
@@ -429,6 +465,9 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K4-6")
+    @Tag("K4-7")
+    @Tag("K4-8")
     void agentsOfTwoJvms_thatDeclareTheSame_haveItOneAfterTheOther(Jdk jdk) throws IOException {
         Workspace w = workspace();
         String same = """
