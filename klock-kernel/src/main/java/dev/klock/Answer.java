@@ -11,6 +11,8 @@ import java.util.List;
  * @param changes what others may have changed since this session last worked, a line each (K5-11); empty if nothing is known
  * @param retryAfterMs when to try again, in milliseconds from now; 0 if there is no hint
  * @param reason one line on why not; {@code null} if granted
+ * @param waits how often the session has had to wait since it was opened, for this answer or one before
+ * @param deaths how often it has died since then (K4-6), of waits that ran out, too (K4-5)
  * @param handle names these leases to {@link KlockSession#release}; {@code null} if there are none
  */
 public record Answer(
@@ -20,6 +22,8 @@ public record Answer(
         List<String> changes,
         long retryAfterMs,
         String reason,
+        long waits,
+        long deaths,
         Object handle) {
     /** How asking ended. */
     public enum Verdict {

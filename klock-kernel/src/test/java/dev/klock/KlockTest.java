@@ -304,6 +304,49 @@ class KlockTest {
         }
     }
 
+    /** Both read, and both want to write: neither has what it holds itself in its way, and one of them gets through. */
+    @Test
+    @Tag("FIELD-I10")
+    @Tag("K4-1")
+    void upgrade_ofTwoThatRead_endsForOneWithDie_andForTheOtherWithTheLease() throws Exception {
+        String place = "FILE:" + dir.toRealPath() + "/x";
+        try (KlockSession a = Klock.open(manifest("a", 10, "CONSUMES FILE:${workspace}/x"));
+                KlockSession b = Klock.open(manifest("b", 20, "CONSUMES FILE:${workspace}/x"))) {
+            CompletableFuture<Answer> older = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return a.acquire(Duration.ofSeconds(30), "MUTATES " + place);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+
+            Answer younger = b.acquire(Duration.ofSeconds(30), "MUTATES " + place);
+            Answer first = older.get(30, TimeUnit.SECONDS);
+
+            assertThat(younger.verdict()).isEqualTo(Answer.Verdict.DIE);
+            assertThat(first.isGranted()).isTrue();
+            assertThat(a.acquire(Duration.ZERO, "CONSUMES " + place, "MUTATES " + place).isGranted()).as("its own is in nobody's way").isTrue();
+        }
+    }
+
+    @Test
+    @Tag("K7-12")
+    void answer_saysHowOftenTheSessionHasWaitedAndDied() throws Exception {
+        String x = "MUTATES FILE:${workspace}/x";
+        try (KlockSession young = Klock.open(manifest("young", 20, x)); KlockSession old = Klock.open(manifest("old", 10, x), Duration.ZERO)) {
+            assertThat(old.answer()).matches(it -> it.verdict() == Answer.Verdict.PAUSED && it.waits() == 0 && it.deaths() == 0, "asked without time to wait");
+            Answer ranOut = old.retry(Duration.ofMillis(20));
+            assertThat(ranOut).matches(it -> it.verdict() == Answer.Verdict.DIE && it.waits() >= 1 && it.deaths() >= 1, "waited in vain");
+            young.close();
+            Answer got = old.retry(Duration.ofSeconds(10));
+            assertThat(got).matches(it -> it.isGranted() && it.waits() == ranOut.waits() && it.deaths() == ranOut.deaths(), "nobody in the way any more");
+            try (KlockSession youngest = Klock.open(manifest("youngest", 30, x), Duration.ZERO)) {
+                assertThat(youngest.answer()).matches(it -> it.verdict() == Answer.Verdict.DIE && it.waits() == 0 && it.deaths() == 1, "died at once");
+                assertThat(youngest.acquire(Duration.ZERO, "no intent").deaths()).isEqualTo(1);
+            }
+        }
+    }
+
     @Test
     void acquire_moreDuringWork_isAValueAndCanBeGivenBack() throws Exception {
         String place = "FILE:" + dir.toRealPath();

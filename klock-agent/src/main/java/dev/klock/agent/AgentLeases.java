@@ -14,7 +14,6 @@ import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -107,15 +106,14 @@ final class AgentLeases implements Enforcement {
             lastHandle = handle;
         }
         return new Object[] {answer.verdict().name(), answer.leases().toArray(new String[0]), answer.conflicts().toArray(new String[0]),
-            answer.changes().toArray(new String[0]), answer.retryAfterMs(), answer.reason(), handle};
+            answer.changes().toArray(new String[0]), answer.retryAfterMs(), answer.reason(), handle, answer.waits(), answer.deaths()};
     }
 
     /** Asks for more leases, on what it declares: a lease on anything else would be of no use. */
     Answer acquire(Duration wait, String[] intents) throws InterruptedException {
         for (int i = 0; i < intents.length; i++) {
             if (!declared.declares(intents[i], tools.resolver)) {
-                return new Answer(Answer.Verdict.REFUSED, List.of(), List.of(), List.of(), 0, intents[i] + " is more than " + manifest.agentId()
-                        + " declares: declare it in " + manifest.file(), null);
+                return held.refused(intents[i] + " is more than " + manifest.agentId() + " declares: declare it in " + manifest.file());
             }
         }
         return held.acquire(wait, intents);

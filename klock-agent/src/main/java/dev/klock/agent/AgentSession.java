@@ -1,6 +1,7 @@
 package dev.klock.agent;
 
 import dev.klock.agent.config.LaunchOptions;
+import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
 import dev.klock.kernel.Predicate;
@@ -44,6 +45,22 @@ final class AgentSession extends Session {
     @Override
     int exit(int code) {
         return Summary.UNKNOWN;
+    }
+
+    /** A program may open thousands: one that ended well, and nobody needs to look at, has a line only where {@code log.level} is info. */
+    @Override
+    void tellEnd(Summary summary) {
+        if (isQuiet(summary)) {
+            sessions.process().endedQuietly();
+            Stderr.info(end(summary, 0));
+        } else {
+            Stderr.announce(end(summary, 0));
+        }
+    }
+
+    private boolean isQuiet(Summary summary) {
+        return summary.end().equals(COMPLETED) && log.count(Decision.DENY) == 0 && log.count(Decision.WARN) == 0 && log.amended() == 0
+                && summary.violated().isEmpty() && summary.unmonitored().isEmpty();
     }
 
     /** Where the program itself is over, a thread that still works waits for the JVM's last moment. */

@@ -89,7 +89,7 @@ final class AgentSessions implements Function<Object[], Object> {
             case "answer":
             case "retry":
             case "acquire":
-                return new Object[] {Answer.Verdict.GONE.name(), new String[0], new String[0], new String[0], 0L, "the session is closed; open another one", null};
+                return new Object[] {Answer.Verdict.GONE.name(), new String[0], new String[0], new String[0], 0L, "the session is closed; open another one", null, 0L, 0L};
             default:
                 return null;
         }

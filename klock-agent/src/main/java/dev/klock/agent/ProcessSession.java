@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -33,6 +34,8 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
 
     /** What was said to be missing since another agent took it out, in a mode that lets it. */
     private final Set<String> takenOut = ConcurrentHashMap.newKeySet();
+    /** Sessions of its agents that have ended without a line of their own. */
+    private final AtomicLong quiet = new AtomicLong();
     private volatile BooleanSupplier begun;
     private final Meanwhile meanwhile;
     private Leases leases;
@@ -119,6 +122,16 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
         if (state.get() == STOPPING && Thread.currentThread() != sessions.guard() && begun != null && !begun.getAsBoolean()) {
             sessions.guard().await();
         }
+    }
+
+    @Override
+    void tellEnd(Summary summary) {
+        Stderr.announce(end(summary, quiet.get()));
+    }
+
+    /** A session of an agent's has ended, and is counted in the line about the end of this one. */
+    void endedQuietly() {
+        quiet.incrementAndGet();
     }
 
     @Override

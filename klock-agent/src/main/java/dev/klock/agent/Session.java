@@ -54,6 +54,7 @@ import java.util.concurrent.locks.LockSupport;
  * compare-and-set.
  */
 abstract class Session implements Verdicts, Trail, Targets.Retirement {
+    static final String COMPLETED = "completed";
     static final String ABORTED = "aborted";
     private static final String BY_MODE = "mode";
     /** What was handed to a child, or done by one within its effects. */
@@ -154,6 +155,14 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
 
     /** A denial has been thrown, or is about to be, by the calling thread. */
     void thrown() {
+    }
+
+    /** Says how it ended. */
+    abstract void tellEnd(Summary summary);
+
+    /** The line about its end. {@code quiet}: as for {@link Messages#end}. */
+    String end(Summary summary, long quiet) {
+        return Messages.end(agentId, sessionId, mode.word(), summary, log, quiet);
     }
 
     /** One line for each hook of the manifest's on libraries that was of no use. */
@@ -474,7 +483,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             Stderr.error("the session's backups could not be closed: " + e.getMessage());
         }
         giveBack(false);
-        close("completed", status, null);
+        close(COMPLETED, status, null);
         wound = true;
         return true;
     }
@@ -738,7 +747,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
                 rolledBack.notes, new ArrayList<>(unmonitored),
                 unusedHooks);
         log.close(summary);
-        Stderr.announce(Messages.end(agentId, sessionId, mode.word(), summary, log));
+        tellEnd(summary);
     }
 
     /** What children changed outside of their effects is put on record; it is not put back, and may have been another process's doing. */

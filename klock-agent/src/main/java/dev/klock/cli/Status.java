@@ -111,6 +111,9 @@ final class Status extends Verb {
         if (session.epoch() > 0) {
             line.append("  restarted ").append(times(session.epoch(), "time"));
         }
+        if (session.counts().waits() > 0) {
+            line.append("  waited ").append(times(session.counts().waits(), "time"));
+        }
         if (session.counts().deaths() > 0) {
             line.append("  died ").append(times(session.counts().deaths(), "time"));
         }
@@ -162,6 +165,7 @@ final class Status extends Verb {
             json.writeStringField("process", process(session.session(), kernel));
             json.writeNumberField("priority_timestamp", session.priorityMs());
             json.writeNumberField("epoch", session.epoch());
+            json.writeNumberField("waits", session.counts().waits());
             json.writeNumberField("deaths", session.counts().deaths());
             json.writeNumberField("last_seen_ms", session.lastSeenMs());
             json.writeNumberField("queue_position", session.place());

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -48,8 +49,8 @@ import java.util.function.LongSupplier;
  * <p>The clock is monotonic: it starts at the wall-clock time of the kernel's making and does not follow when that is set.
  */
 public final class EmbeddedKernel implements AutoCloseable {
-    /** Something to be told to somebody once the lock is free. */
-    private static final class Notice {
+    /** Something to be told to somebody once the lock is free, by whoever runs it. No lambda: under the agent the thread that links one is judged. */
+    private final class Notice implements Runnable {
         final Event event;
         final EmbeddedSession session;
         final CompletableFuture<Acquisition> future;
@@ -62,8 +63,32 @@ public final class EmbeddedKernel implements AutoCloseable {
             this.future = future;
             this.result = result;
         }
+
+        @Override
+        public void run() {
+            if (future == null) {
+                tell(session.listener);
+            } else if (result == null) {
+                future.completeExceptionally(closed());
+            } else {
+                future.complete(result);
+            }
+        }
+
+        private void tell(SessionListener listener) {
+            if (event == null) {
+                listener.kernelLost(failure);
+            } else if (event.kind() == Event.Kind.LEASE_EXPIRED || event.kind() == Event.Kind.LEASE_REVOKED) {
+                for (Lease lease : event.leases()) {
+                    listener.leaseLost(lease);
+                }
+            } else if (event.kind() == Event.Kind.OBSERVATION_UPDATE) {
+                listener.observationUpdate(event.changes());
+            }
+        }
     }
 
+    private static final SessionView.Counts NOTHING_YET = new SessionView.Counts(0, 0, 0, 0, 0);
     private static final String BROKEN = "an error came out of the middle of a command, so what is held is not known: there was no stack left, or no memory";
     /** So often the others are looked at while a session here waits for them: at first, and when nothing has come for long. */
     private static final long POLL_MIN_NANOS = 100_000;
@@ -294,6 +319,14 @@ public final class EmbeddedKernel implements AutoCloseable {
         synchronized (lock) {
             enter();
             return isReplaced(s) ? s.ended : kernel.state(s.key);
+        }
+    }
+
+    SessionView.Counts countsOf(EmbeddedSession s) {
+        synchronized (lock) {
+            enter();
+            SessionView view = isReplaced(s) ? null : kernel.session(s.key);
+            return view == null ? NOTHING_YET : view.counts();
         }
     }
 
@@ -600,12 +633,22 @@ public final class EmbeddedKernel implements AutoCloseable {
         }
     }
 
-    private void buryUnlessClosed(SessionKey gone) {
-        try {
-            bury(gone);
-        } catch (IllegalStateException closed) {
-            // whoever waits is told so
-            return;
+    /** {@link #bury}, on a thread of its own. */
+    private final class Burial implements Runnable {
+        private final SessionKey gone;
+
+        Burial(SessionKey gone) {
+            this.gone = gone;
+        }
+
+        @Override
+        public void run() {
+            try {
+                bury(gone);
+            } catch (IllegalStateException closed) {
+                // whoever waits is told so
+                return;
+            }
         }
     }
 
@@ -643,7 +686,7 @@ public final class EmbeddedKernel implements AutoCloseable {
                 List<SessionKey> gone = gone(kernel.blockers(s.key));
                 for (int i = 0; i < gone.size(); i++) {
                     SessionKey one = gone.get(i);
-                    later(() -> buryUnlessClosed(one));
+                    later(new Burial(one));
                 }
             }
         }
@@ -898,17 +941,15 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     /**
-     * Complete futures: as many daemon threads as there are futures whose followers are at work. Made when one is needed first, which in most
+     * Complete futures and call listeners: as many daemon threads as there are futures whose followers, and sessions whose listeners, are at work. Made when one is needed first, which in most
      * programs is never: what they are made of takes 10 to 15 ms CPU of a start on 25.
      */
-    private static final class Completions {
+    private static final class Completions implements ThreadFactory {
         static final ThreadPoolExecutor THREADS =
-                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), Completions::thread);
+                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), new Completions());
 
-        private Completions() {
-        }
-
-        private static Thread thread(Runnable work) {
+        @Override
+        public Thread newThread(Runnable work) {
             // as for the keeper: nothing of the thread that happens to need it first
             Thread t = new Thread(outermost(), work, "klock-kernel-future", 0, false) {
                 @Override
@@ -937,13 +978,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     /** Completes a future on a thread of its own; what follows on it is the program's and may take long. */
     private void complete(Notice n) {
         try {
-            Completions.THREADS.execute(() -> {
-                if (n.result == null) {
-                    n.future.completeExceptionally(closed());
-                } else {
-                    n.future.complete(n.result);
-                }
-            });
+            later(n);
         } catch (Throwable t) {
             // no thread to be had: later, since somebody waits for it
             synchronized (lock) {
@@ -1136,20 +1171,8 @@ public final class EmbeddedKernel implements AutoCloseable {
             if (n.session != null && n.session.listener != null) {
                 // that the kernel is lost waits for nobody who is held up
                 Turns told = n.event == null ? new Turns() : n.session.turns;
-                told.add(() -> tell(n.session.listener, n.event));
+                told.add(n);
                 turns.add(told);
-            }
-        }
-
-        private void tell(SessionListener listener, Event event) {
-            if (event == null) {
-                listener.kernelLost(failure);
-            } else if (event.kind() == Event.Kind.LEASE_EXPIRED || event.kind() == Event.Kind.LEASE_REVOKED) {
-                for (Lease lease : event.leases()) {
-                    listener.leaseLost(lease);
-                }
-            } else if (event.kind() == Event.Kind.OBSERVATION_UPDATE) {
-                listener.observationUpdate(event.changes());
             }
         }
     }

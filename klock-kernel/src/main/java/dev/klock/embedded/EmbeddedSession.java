@@ -8,6 +8,7 @@ import dev.klock.kernel.LifeCycle;
 import dev.klock.kernel.Limits;
 import dev.klock.kernel.Outcome;
 import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.SessionView;
 import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
 import java.util.List;
@@ -311,6 +312,11 @@ public final class EmbeddedSession implements AutoCloseable {
     /** One of the seven states; {@code null} once the kernel has forgotten the session. */
     public LifeCycle state() {
         return kernel.state(this);
+    }
+
+    /** What has happened to it since it was first registered; nothing once the kernel has forgotten it. */
+    public SessionView.Counts counts() {
+        return kernel.countsOf(this);
     }
 
     /** Its live leases. */

@@ -3,7 +3,7 @@ package dev.klock.embedded;
 import java.util.ArrayDeque;
 
 /** Does one piece of work after the other, in the order given, on threads that may be held up by it. Thread-safe. */
-final class Turns {
+final class Turns implements Runnable {
     private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
     private boolean runs;
 
@@ -18,13 +18,15 @@ final class Turns {
     void begin() {
         synchronized (waiting) {
             if (!runs && !waiting.isEmpty()) {
-                EmbeddedKernel.later(this::run);
+                EmbeddedKernel.later(this);
                 runs = true;
             }
         }
     }
 
-    private void run() {
+    /** By a thread of the kernels'. */
+    @Override
+    public void run() {
         for (Runnable next = next(); next != null; next = next()) {
             try {
                 next.run();

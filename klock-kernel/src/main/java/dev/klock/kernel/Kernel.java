@@ -440,6 +440,7 @@ public final class Kernel {
         if (verdict == Verdict.GRANTED) {
             out.leases = grant(s, triples, claims(s, triples, null), ttlMs, c.reserve(), 0, out);
         } else if (verdict == Verdict.WAIT) {
+            s.waits++;
             enqueue(s, c, ttlMs, out);
         } else if (verdict == Verdict.PAUSED) {
             out.queuePosition = 0;
@@ -1865,7 +1866,7 @@ public final class Kernel {
                 s.request == null ? List.of() : List.copyOf(inTheWay.of(s.request)),
                 s.request == null ? 0 : s.request.dueMs,
                 s.lastSeenMs,
-                new SessionView.Counts(s.grants, s.deaths, s.waitsRunOut, s.expiries));
+                new SessionView.Counts(s.grants, s.waits, s.deaths, s.waitsRunOut, s.expiries));
     }
 
     /** What stands in the way of the session's waiting manifest now; empty if it does not wait. */

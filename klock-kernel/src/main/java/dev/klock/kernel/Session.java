@@ -57,6 +57,7 @@ final class Session extends Timed implements Comparable<Session> {
     LifeCycle phase = LifeCycle.PLANNING;
 
     long grants;
+    long waits;
     long deaths;
     long waitsRunOut;
     long expiries;
@@ -110,6 +111,7 @@ final class Session extends Timed implements Comparable<Session> {
     /** A new life of the same session: what happened to it counts on. */
     void succeed(Session before) {
         grants = before.grants;
+        waits = before.waits;
         deaths = before.deaths;
         waitsRunOut = before.waitsRunOut;
         expiries = before.expiries;

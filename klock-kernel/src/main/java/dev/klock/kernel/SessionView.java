@@ -41,14 +41,15 @@ public record SessionView(
      * What has happened to a session or to all of an agent's.
      *
      * @param grants manifests that were granted
+     * @param waits WAIT verdicts: times at which it was put into the queue
      * @param deaths DIE verdicts
      * @param waitsRunOut waits that ended by their timeout
      * @param expiries times at which leases ran out without a heartbeat
      */
-    public record Counts(long grants, long deaths, long waitsRunOut, long expiries) {
+    public record Counts(long grants, long waits, long deaths, long waitsRunOut, long expiries) {
         public Counts plus(Counts other) {
             return new Counts(
-                    grants + other.grants, deaths + other.deaths, waitsRunOut + other.waitsRunOut, expiries + other.expiries);
+                    grants + other.grants, waits + other.waits, deaths + other.deaths, waitsRunOut + other.waitsRunOut, expiries + other.expiries);
         }
 
         /** How many of the manifests that were granted ended because nobody renewed them, from 0 to 1; 0 without grants. */

@@ -73,7 +73,7 @@ final class GuardedSession implements KlockSession {
     private Answer answer(Object told) {
         Object[] a = (Object[]) told;
         return new Answer(Answer.Verdict.valueOf((String) a[0]), List.of((String[]) a[1]), List.of((String[]) a[2]), List.of((String[]) a[3]), (Long) a[4],
-                (String) a[5], a[6] == null ? null : new Granted(this, a[6]));
+                (String) a[5], (Long) a[7], (Long) a[8], a[6] == null ? null : new Granted(this, a[6]));
     }
 
     @Override

@@ -18,6 +18,7 @@ import dev.klock.kernel.Outcome;
 import dev.klock.kernel.Predicate;
 import dev.klock.kernel.Refusal;
 import dev.klock.kernel.SessionKey;
+import dev.klock.kernel.SessionView;
 import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
 import dev.klock.resource.Resource;
@@ -394,8 +395,9 @@ public final class LocalSession implements KlockSession, SessionListener {
         return lost == null ? last : gone(left, text(lost) + " is not held any more");
     }
 
-    private static Answer gone(List<Lease> left, String reason) {
-        return new Answer(Answer.Verdict.GONE, texts(left), List.of(), List.of(), 0, reason, left.isEmpty() ? null : new Leases(left));
+    private Answer gone(List<Lease> left, String reason) {
+        SessionView.Counts counts = held.counts();
+        return new Answer(Answer.Verdict.GONE, texts(left), List.of(), List.of(), 0, reason, counts.waits(), deaths(counts), left.isEmpty() ? null : new Leases(left));
     }
 
     private String over(LifeCycle state) {
@@ -475,8 +477,10 @@ public final class LocalSession implements KlockSession, SessionListener {
         }
     }
 
-    private static Answer refused(String reason) {
-        return new Answer(Answer.Verdict.REFUSED, List.of(), List.of(), List.of(), 0, reason, null);
+    /** That {@code reason} is why what was asked for cannot be. */
+    public Answer refused(String reason) {
+        SessionView.Counts counts = held.counts();
+        return new Answer(Answer.Verdict.REFUSED, List.of(), List.of(), List.of(), 0, reason, counts.waits(), deaths(counts), null);
     }
 
     private Answer answer(Acquisition a) {
@@ -500,7 +504,13 @@ public final class LocalSession implements KlockSession, SessionListener {
             reason = a.timedOut() ? "the wait ran out" : conflicts.isEmpty() ? "the session is suspended" : conflicts.get(0);
         }
         Object handle = a.leases().isEmpty() ? null : new Leases(a.leases());
-        return new Answer(verdict, texts(a.leases()), conflicts, changes(changes), a.retryAfterMs(), reason, handle);
+        SessionView.Counts counts = held.counts();
+        return new Answer(verdict, texts(a.leases()), conflicts, changes(changes), a.retryAfterMs(), reason, counts.waits(), deaths(counts), handle);
+    }
+
+    /** To the program a wait that ran out is a DIE, too. */
+    private static long deaths(SessionView.Counts counts) {
+        return counts.deaths() + counts.waitsRunOut();
     }
 
     private static List<String> texts(List<Lease> leases) {

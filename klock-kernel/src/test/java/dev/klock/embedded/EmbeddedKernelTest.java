@@ -382,6 +382,7 @@ class EmbeddedKernelTest {
 
     @Test
     @Tag("K3-1")
+    @Tag("FIELD-I15")
     void heartbeat_sessionNoLongerHealthy_losesItsLeaseAndIsTold() throws Exception {
         Lost listener = new Lost();
         AtomicBoolean alive = new AtomicBoolean(true);

@@ -19,8 +19,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Where a thread's stack or the memory ends in the middle of the kernel nobody is left waiting, and nothing is granted that somebody else may hold. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ExhaustedTest {
     private static final int DIVES = 12;
     private static final int SECONDS = 20;

@@ -75,6 +75,7 @@ class LeaseRulesTest {
 
     @Test
     @Tag("K3-12")
+    @Tag("FIELD-I11")
     void heartbeat_expiredOrReleasedOrStrangersLease_isRefused() {
         Lease expired = w.submitFor(a, 100, "MUTATES /x").leases().get(0);
         Lease live = w.submitFor(a, 1000, "MUTATES /y").leases().get(0);
@@ -95,6 +96,7 @@ class LeaseRulesTest {
     @Tag("K3-13")
     @Tag("K7-4")
     @Tag("K2-7")
+    @Tag("FIELD-I11")
     void release_byItsOwner_freesIt_andByNobodyElse() {
         Lease l = w.submit(a, "MUTATES /x").leases().get(0);
         Outcome stranger = w.apply(new Command.Release(b, Worlds.tokens(l)));

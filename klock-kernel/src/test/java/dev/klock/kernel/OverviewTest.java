@@ -119,7 +119,7 @@ class OverviewTest {
         }
         Overview all = w.kernel.overview(null, 10);
         assertThat(all.ghosts()).extracting(Overview.Agent::agentId).containsExactly("b");
-        assertThat(all.ghosts().get(0).counts()).isEqualTo(new SessionView.Counts(6, 0, 0, 3));
+        assertThat(all.ghosts().get(0).counts()).isEqualTo(new SessionView.Counts(6, 0, 0, 0, 3));
         assertThat(all.agents()).extracting(Overview.Agent::agentId).containsExactly("a", "b", "c");
     }
 
@@ -132,7 +132,7 @@ class OverviewTest {
         w.at(50);
         w.apply(new Command.Abort(b, "enough"));
         w.apply(new Command.Register(b, 2, true, 1, false, false, true));
-        assertThat(w.kernel.session(b).counts()).isEqualTo(new SessionView.Counts(0, 1, 1, 0));
+        assertThat(w.kernel.session(b).counts()).isEqualTo(new SessionView.Counts(0, 1, 1, 1, 0));
         assertThat(w.kernel.session(SessionKey.of("nobody", "s"))).isNull();
     }
 

@@ -79,10 +79,10 @@ class ValuesTest {
 
     @Test
     void counts_plus_addsEachOfThem() {
-        SessionView.Counts sum = new SessionView.Counts(10, 2, 3, 4).plus(new SessionView.Counts(50, 60, 70, 80));
-        assertThat(sum).isEqualTo(new SessionView.Counts(60, 62, 73, 84));
-        assertThat(new SessionView.Counts(8, 0, 0, 2).timeoutRate()).isEqualTo(0.25);
-        assertThat(new SessionView.Counts(0, 0, 0, 2).timeoutRate()).isZero();
+        SessionView.Counts sum = new SessionView.Counts(10, 1, 2, 3, 4).plus(new SessionView.Counts(50, 20, 60, 70, 80));
+        assertThat(sum).isEqualTo(new SessionView.Counts(60, 21, 62, 73, 84));
+        assertThat(new SessionView.Counts(8, 0, 0, 0, 2).timeoutRate()).isEqualTo(0.25);
+        assertThat(new SessionView.Counts(0, 0, 0, 0, 2).timeoutRate()).isZero();
     }
 
     @Test

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** What goes to the agent, and what is made of its answers. */
 class GuardedSessionsTest {
-    private static final Object[] GRANTED = {"GRANTED", new String[] {"lease_1 MUTATES FILE:/w"}, new String[0], new String[0], 0L, null, 9L};
+    private static final Object[] GRANTED = {"GRANTED", new String[] {"lease_1 MUTATES FILE:/w"}, new String[0], new String[0], 0L, null, 9L, 2L, 3L};
 
     private final List<String> asked = new ArrayList<>();
     private final AtomicReference<Function<Object[], Object>> agent = new AtomicReference<>(request -> request[0].equals("open") ? new Object[] {7L, "a", "s", 5L} : null);
@@ -62,7 +62,7 @@ class GuardedSessionsTest {
 
         Answer answer = session.acquire(Duration.ofMillis(3), "MUTATES FILE:/w");
 
-        assertThat(answer).isEqualTo(new Answer(Answer.Verdict.GRANTED, List.of("lease_1 MUTATES FILE:/w"), List.of(), List.of(), 0, null, answer.handle()));
+        assertThat(answer).isEqualTo(new Answer(Answer.Verdict.GRANTED, List.of("lease_1 MUTATES FILE:/w"), List.of(), List.of(), 0, null, 2, 3, answer.handle()));
         assertThat(session.release(answer)).isTrue();
         assertThat(session.answer().isGranted()).isTrue();
         assertThat(session.retry(Duration.ofDays(1_000_000_000_000L)).isGranted()).isTrue();
@@ -93,8 +93,8 @@ class GuardedSessionsTest {
         int before = asked.size();
 
         assertThat(one.release(ofTwo)).isFalse();
-        assertThat(one.release(new Answer(Answer.Verdict.GRANTED, List.of(), List.of(), List.of(), 0, null, 9L))).as("of another kind").isFalse();
-        assertThat(one.release(new Answer(Answer.Verdict.DIE, List.of(), List.of(), List.of(), 0, "x", null))).isFalse();
+        assertThat(one.release(new Answer(Answer.Verdict.GRANTED, List.of(), List.of(), List.of(), 0, null, 0, 0, 9L))).as("of another kind").isFalse();
+        assertThat(one.release(new Answer(Answer.Verdict.DIE, List.of(), List.of(), List.of(), 0, "x", 0, 0, null))).isFalse();
         assertThat(asked).hasSize(before);
         assertThat(two.release(ofTwo)).isTrue();
     }

@@ -241,6 +241,31 @@ class SharedKernelTest {
         assertThatThrownBy(this::kernel).isInstanceOf(IOException.class).hasMessageContaining("is no kernel log");
     }
 
+    /** All go by the clock of the log, which began with that of one of them, and goes on with what the machine counts by itself. */
+    @Test
+    @Tag("FIELD-I03")
+    void wallClocks_thatAreHoursApart_endNoLeaseEarly_andLetNoneLast() throws Exception {
+        for (long offMs : new long[] {TimeUnit.HOURS.toMillis(1), -TimeUnit.HOURS.toMillis(1)}) {
+            Path off = home.resolve("off" + offMs);
+            Files.createDirectories(off.resolve("kernel"));
+            LogHeader header = new LogHeader(Machine.random(), "k", 1, System.currentTimeMillis() + offMs, System.nanoTime(), Machine.uptimeMs(), "1");
+            Files.write(off.resolve("kernel").resolve(Machine.bootId() + ".0"), header.encode());
+            EmbeddedKernel one = SharedKernel.open(off.toFile(), KernelOptions.standard(), "1", null, null);
+            opened.add(one);
+            EmbeddedKernel two = SharedKernel.open(off.toFile(), KernelOptions.standard(), "1", null, null);
+            opened.add(two);
+            EmbeddedSession holder = one.open(SessionKey.of("holder", "s"), 5, () -> false, null);
+            EmbeddedSession younger = two.open(SessionKey.of("younger", "s"), 6, null, null);
+            EmbeddedSession older = two.open(SessionKey.of("older", "s"), 4, null, null);
+            assertThat(holder.acquire(mutates("/w/a"), 0, 3_000, false).isGranted()).isTrue();
+
+            assertThat(younger.acquire(mutates("/w/a"), 0, 0, false).verdict()).as("it is held").isEqualTo(Verdict.DIE);
+            assertThat(older.acquire(mutates("/w/a"), WAIT_MS, 0, false).isGranted()).as("and runs out").isTrue();
+            assertThat(holder.isValid()).isFalse();
+            assertThat(Math.abs(two.nowMs() - System.currentTimeMillis() - offMs)).as("two goes by the log's clock").isLessThan(TimeUnit.MINUTES.toMillis(10));
+        }
+    }
+
     @Test
     void log_thatHasGrown_isBegunAnewOnceNobodyHoldsAnything_andTokensGoOn() throws Exception {
         EmbeddedKernel early = kernel();

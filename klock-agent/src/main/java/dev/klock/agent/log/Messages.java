@@ -255,8 +255,9 @@ public final class Messages {
      *
      * @param log the session's log, for its counts; closed or not
      * @param mode the mode's word
+     * @param quiet how many sessions of its agents have ended that had nothing to tell, and so no line of their own
      */
-    public static String end(String agentId, String sessionId, String mode, Summary summary, VerificationLog log) {
+    public static String end(String agentId, String sessionId, String mode, Summary summary, VerificationLog log, long quiet) {
         StringBuilder line = new StringBuilder(200);
         line.append(Escapes.line(agentId)).append(" session ").append(Escapes.line(sessionId)).append(" (").append(mode).append(") ")
                 .append(summary.end()).append(": ")
@@ -282,6 +283,9 @@ public final class Messages {
         if (!summary.unmonitored().isEmpty()) {
             line.append("; ").append(summary.unmonitored().size()).append(summary.unmonitored().size() == 1 ? " child JVM" : " child JVMs")
                     .append(" unmonitored");
+        }
+        if (quiet > 0) {
+            line.append("; ").append(quiet).append(quiet == 1 ? " session" : " sessions").append(" of its agents completed with nothing denied");
         }
         if (summary.exitCode() != Summary.UNKNOWN) {
             line.append("; exit ").append(summary.exitCode());

@@ -91,12 +91,13 @@ class MessagesTest {
         VerificationLog log = VerificationLog.open(file, "s", "a", "strict", true, null);
         log.record(new Event(1, null, "main", "open", Predicate.MUTATES, HOSTS, null, Decision.DENY, null, null, 2));
         Summary clean = new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
-        assertThat(Messages.end("a", "s\n", "strict", clean, log)).isEqualTo(
+        assertThat(Messages.end("a", "s\n", "strict", clean, log, 0)).isEqualTo(
                 "a session s\\n (strict) completed: 2 denied; exit 0; log " + file);
+        assertThat(Messages.end("a", "s", "strict", clean, log, 1)).contains("; 1 session of its agents completed with nothing denied; exit 0");
         Summary aborted = new Summary("aborted", 108, List.of("x", "y"), List.of("x"), List.of("y"), List.of("z"), List.of("p", "q"),
                 List.of("r"), List.of("n"), List.of("PROCESS:/j/bin/java"), List.of());
         log.record(new Event(1, null, "main", "open", Predicate.MUTATES, HOSTS, null, Decision.WARN, null, null));
-        assertThat(Messages.end("a", "s", "strict", aborted, log)).isEqualTo("a session s (strict) aborted: 2 denied, 1 warned; "
+        assertThat(Messages.end("a", "s", "strict", aborted, log, 0)).isEqualTo("a session s (strict) aborted: 2 denied, 1 warned; "
                 + "1 of 2 declared lines used; rolled back 2; NOT rolled back 1; 1 child JVM unmonitored; exit 108; log " + file);
     }
 

@@ -11,7 +11,7 @@ final class Cases {
     private Cases() {
     }
 
-    /** Those of {@code A} to {@code G}, or of part 6 of the collection with {@code P}. */
+    /** Those of {@code A} to {@code G} and {@code I}, or of part 6 of the collection with {@code P}. */
     static Cases of(String group) {
         Consumer<Cases> source = switch (group) {
             case "A" -> FieldA::cases;
@@ -21,6 +21,7 @@ final class Cases {
             case "E" -> FieldE::cases;
             case "F" -> FieldF::cases;
             case "G" -> FieldG::cases;
+            case "I" -> FieldI::cases;
             case "P" -> FieldP::cases;
             default -> throw new IllegalArgumentException(group);
         };
@@ -30,7 +31,7 @@ final class Cases {
     }
 
     static List<String> groups() {
-        return List.of("A", "B", "C", "D", "E", "F", "G", "P");
+        return List.of("A", "B", "C", "D", "E", "F", "G", "I", "P");
     }
 
     List<Case> all() {

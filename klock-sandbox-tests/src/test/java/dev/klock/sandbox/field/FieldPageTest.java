@@ -41,6 +41,7 @@ class FieldPageTest {
         titles.put("E", "Processes");
         titles.put("F", "Network and environment");
         titles.put("G", "Programs that a guard has broken");
+        titles.put("I", "Leases between agents");
         titles.put("P", "Doors that longer lists have missed");
         return titles;
     }

@@ -100,6 +100,7 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-2")
     void eachAgent_isHeldToItsOwnScope_andTheProcessToThatOfItsOwn(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -114,6 +115,8 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-5")
+    @Tag("K5-2")
     void violationOfOneAgent_undoesWhatItDid_andNothingElse(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -138,6 +141,9 @@ class AgentsTest {
     /** The error leaves the block in which the session was opened, long before the guard is done. */
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I14")
+    @Tag("C45")
+    @Tag("K5-2")
     void sessionThatIsClosedRightAfterItsViolation_keepsItsLeasesUntilAllIsUndone(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -150,6 +156,7 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-5")
     void violationOfTheProcess_undoesWhatAllOfThemDid(Jdk jdk) throws IOException {
         Workspace w = workspace();
         String before = w.tree().timed();
@@ -163,17 +170,26 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I09")
+    @Tag("FIELD-I17")
+    @Tag("K4-6")
+    @Tag("K4-7")
+    @Tag("K4-8")
+    @Tag("K5-9")
+    @Tag("K7-12")
     void agents_thatDeclareTheSame_haveItOneAfterTheOther(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
         Outcome done = program(w, jdk, "", "open builder 0", "open tester 0", "as tester write w/both/f 2", "as builder write w/both/f 1", "close builder",
-                "retry tester 5000", "as tester append w/both/f 2", "close tester").run();
+                "retry tester 5000", "as tester append w/both/f 2", "counts tester", "close tester").run();
+        Outcome status = Child.on(jdk).in(w.root()).jar(KlockJar.path(), "status", "--all").run();
 
         assertThat(done.exit()).as(done.toString()).isZero();
-        assertThat(lines(done)).hasSize(6);
+        assertThat(lines(done)).hasSize(7);
         assertThat(lines(done).get(1)).startsWith("tester DIE: ").contains("of builder/");
         assertThat(lines(done).get(2)).startsWith("tester may not: ");
-        assertThat(lines(done).subList(3, 6)).containsExactly("builder did write w/both/f 1", "tester GRANTED", "tester did append w/both/f 2");
+        assertThat(lines(done).subList(3, 7)).containsExactly("builder did write w/both/f 1", "tester GRANTED", "tester did append w/both/f 2", "tester waited 0, died 1");
+        assertThat(status.out()).as(status.toString()).containsPattern("(?m)^tester/tester-\\S+  COMPLETED .*  died 1 time$");
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n2\n");
     }
 
@@ -192,6 +208,8 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I05")
+    @Tag("C45")
     void killedProgram_isUndoneForAllItsAgents(Jdk jdk) throws IOException {
         Workspace w = workspace();
         String before = w.tree().timed();
@@ -243,6 +261,13 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I02")
+    @Tag("FIELD-I06")
+    @Tag("C10")
+    @Tag("C45")
+    @Tag("C46")
+    @Tag("K3-12")
+    @Tag("K3-8")
     void agent_thatHasLostItsLeases_keepsWhatItDid_andComesBack(Jdk jdk) throws Exception {
         Workspace w = workspace();
         String alone = """
@@ -254,7 +279,7 @@ class AgentsTest {
                     scope: ["MUTATES FILE:%1$s/w/both/**", "PROVIDES FILE:%1$s/w/both/**"]
                 """.formatted(w.root());
         Child.Running running = Child.on(jdk).in(w.root()).main(Agents.class, "open builder 0", "as builder write w/both/f 1", "as builder write w/both/ready 1",
-                "plain sleep 2000", "as builder write w/both/f 2", "retry builder 0", "close builder", "open builder 0", "retry builder 10000", "as builder append w/both/f 3", "close builder")
+                "plain sleep 2000", "as builder write w/both/f 2", "retry builder 0", "age builder", "close builder", "open builder 0", "age builder", "retry builder 10000", "age builder", "as builder append w/both/f 3", "close builder")
                 .with(Klock.class, JsonFactory.class, Yaml.class).manifest(alone).klock("lease-ttl=2s").begin().until(w.root().resolve("w/both/ready"));
         running.signal("STOP");
         Thread.sleep(3_000);
@@ -263,13 +288,35 @@ class AgentsTest {
         Outcome done = running.await();
 
         assertThat(done.exit()).as(done.toString()).isZero();
-        assertThat(lines(done)).hasSize(8);
+        assertThat(lines(done)).hasSize(11);
         assertThat(lines(done).get(3)).startsWith("builder may not: ").endsWith("; open another one");
         assertThat(lines(done).get(4)).isEqualTo("builder REFUSED: the session is ABORTED; open another one");
         // two seconds pass between the end of a lease and the next grant
-        assertThat(lines(done).get(5)).matches("builder (GRANTED|DIE: .*)");
-        assertThat(lines(done).subList(6, 8)).containsExactly("builder GRANTED", "builder did append w/both/f 3");
+        assertThat(lines(done).get(6)).matches("builder (GRANTED|DIE: .*)");
+        assertThat(since(done, 7)).as("another session is as young as its beginning").isGreaterThan(since(done, 5));
+        assertThat(since(done, 9)).as("and stays that old, whatever it dies of").isEqualTo(since(done, 7));
+        assertThat(lines(done).get(8)).isEqualTo("builder GRANTED");
+        assertThat(lines(done).get(10)).isEqualTo("builder did append w/both/f 3");
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n3\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-6")
+    void session_thatEndsWell_isCountedInTheLastLine_andOneThatStrayedHasItsOwn(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        String[] steps = {"open builder 0", "as builder write w/a/x 1", "close builder", "open third 0", "as third write w/b/f 1", "close third", "open tester 0", "as tester write w/x 1",
+            "close tester"};
+
+        Outcome done = program(w, jdk, "mode=block", steps).run();
+        Outcome detailed = program(w, jdk, "mode=block,log.level=info", steps).run();
+
+        assertThat(done.exit()).as(done.toString()).isZero();
+        assertThat(done.err().lines().filter(line -> line.contains(" session "))).as(done.err()).satisfiesExactly(
+                line -> assertThat(line).startsWith("klock: tester session ").contains(" completed: 1 denied; "),
+                line -> assertThat(line).startsWith("klock: app session ").contains(" completed: 0 denied; ").contains("; 2 sessions of its agents completed with nothing denied; "));
+        assertThat(logs(w, "builder")).contains("\"end\":\"completed\"");
+        assertThat(detailed.err()).contains("klock: info: builder session ").contains("klock: info: third session ");
     }
 
     /** Neither is a lock left taken that all others need, nor is the thread left exempt from what klock holds it to. */
@@ -287,6 +334,10 @@ class AgentsTest {
                 "third true EXECUTING true", "builder GRANTED", "builder did write w/a/f 3");
     }
 
+    private static long since(Outcome done, int line) {
+        return Long.parseLong(lines(done).get(line).substring("builder since ".length()));
+    }
+
     /** klock's own reading is nobody's, and its message would tell of what stands there. */
     @ParameterizedTest
     @MethodSource(JDKS)
@@ -302,6 +353,7 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-3")
     void permissive_goesOn_andNamesTheAgent(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -315,6 +367,8 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("FIELD-I13")
+    @Tag("K5-2")
     void agent_thatItsProgramAborts_isUndone_andWhatItHeldIsFree(Jdk jdk) throws IOException {
         Workspace w = workspace();
 
@@ -348,6 +402,8 @@ class AgentsTest {
     /** Whatever else it holds: what it declares may be another's by then. */
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K3-13")
+    @Tag("K1-1")
     void agent_thatGivesItsManifestsLeasesBack_doesNotWorkOn(Jdk jdk) {
         Workspace w = workspace();
 
@@ -363,6 +419,7 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K3-3")
     void leases_onWhatTheAgentDoesNotDeclare_areRefused(Jdk jdk) {
         Workspace w = workspace();
 
@@ -395,6 +452,9 @@ class AgentsTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K4-6")
+    @Tag("K4-7")
+    @Tag("K4-8")
     void agentsOfTwoJvms_thatDeclareTheSame_haveItOneAfterTheOther(Jdk jdk) throws IOException {
         Workspace w = workspace();
         String same = """

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import dev.klock.Klock;
 import dev.klock.sandbox.jvm.Child;
 import dev.klock.sandbox.jvm.Jdk;
+import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.jvm.Tree;
 import dev.klock.sandbox.launch.Workspace;
@@ -99,6 +100,10 @@ class SharedHomeTest {
     @Tag("K8-3")
     @Tag("K8-4")
     @Tag("K7-9")
+    @Tag("K4-6")
+    @Tag("K4-9")
+    @Tag("K8-1")
+    @Tag("K8-8")
     void younger_whoseFilesAnOlderHolds_endsWith107BeforeItsMain_andLeavesItsDigest(Jdk jdk) throws IOException {
         Workspace w = workspace();
         Child.Running older = holder(w, jdk, "older", "");
@@ -122,6 +127,12 @@ class SharedHomeTest {
     @Tag("K8-5")
     @Tag("K5-7")
     @Tag("FIELD-I09")
+    @Tag("K4-3")
+    @Tag("K4-7")
+    @Tag("K4-9")
+    @Tag("K4-10")
+    @Tag("K5-6")
+    @Tag("K5-9")
     void agent_thatDied_comesBackAsOldAsItWas_andWaitsForAYoungerOne(Jdk jdk) throws IOException {
         Workspace w = workspace();
         Child.Running first = holder(w, jdk, "first", "");
@@ -321,6 +332,7 @@ class SharedHomeTest {
     @Tag("K4-4")
     @Tag("C45")
     @Tag("FIELD-I14")
+    @Tag("K4-10")
     void older_thatWaitsForAYoungerOneWhichStrays_findsItsFilesAsTheyWereBefore(Jdk jdk) throws IOException {
         Workspace w = workspace();
         Child.Running strays = agent(w, jdk, "strays", "", "write w/out/a astray", "write strays-ready now", "await w/in/go", "write w/x astray").begin()
@@ -332,6 +344,86 @@ class SharedHomeTest {
         assertThat(strayed.exit()).as(strayed.toString()).isEqualTo(ABORTED);
         completed(waits);
         assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a\nafter");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K4-2")
+    @Tag("K4-5")
+    @Tag("K5-3")
+    void older_whoseWaitRunsOut_endsWith107BeforeItsMain(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running younger = holder(w, jdk, "younger", "");
+
+        Outcome died = agentWith("priority_timestamp: 1000\n", w, jdk, "older", "wait-timeout=1s", "write w/out/a mine").run();
+        go(w);
+        completed(younger);
+
+        assertThat(died.exit()).as(died.toString()).isEqualTo(DIED);
+        assertThat(died.out()).isEmpty();
+        assertThat(died.err()).contains("waits for a lease, at most 1 s: ").contains("of younger/");
+        assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K3-9")
+    @Tag("K3-11")
+    void holder_thatWorksForLongerThanItsLeaseLasts_keepsIt(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running works = agent(w, jdk, "works", "lease-ttl=2s", "write works-ready now", "sleep 5000", "append w/out/b late", "write w/out/after 1", "await w/in/go").begin()
+                .until(w.root().resolve("w/out/after"));
+
+        Outcome other = agent(w, jdk, "other", "", "write w/out/a mine").run();
+        go(w);
+
+        completed(works);
+        assertThat(other.exit()).as(other.toString()).isEqualTo(DIED);
+        assertThat(w.root().resolve("w/out/b")).hasContent("first of w/out/b\nlate");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-I08")
+    @Tag("K4-6")
+    void directory_andWhatIsInIt_andWhatItIsIn_areTheSameThingToLeases(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running holder = holder(w, jdk, "holder", "");
+        String[] lines = {"MUTATES FILE:%s/w/out/a", "MUTATES FILE:%s/w/out/new/deep/x", "RENAMES FILE:%s/w/**", "DELETES FILE:%s/w/out", "DELETES FILE:%s/w/**"};
+        for (int i = 0; i < lines.length; i++) {
+            String manifest = "ver: \"1.0\"\nagent_id: asks" + i + "\nscope: [\"" + lines[i].formatted(w.root()) + "\"]\n";
+            Outcome died = Child.on(jdk).in(w.root()).main(Script.class, "print here").file("asks" + i + ".yaml", manifest).klock("manifest=asks" + i + ".yaml").run();
+
+            assertThat(died.exit()).as(lines[i] + ": " + died).isEqualTo(DIED);
+            assertThat(died.err()).contains("of holder/");
+        }
+        go(w);
+        completed(holder);
+        String nameOnly = "ver: \"1.0\"\nagent_id: mover\nscope: [\"RENAMES FILE:%1$s/w/out\", \"PROVIDES FILE:%1$s/v/**\"]\n".formatted(w.root());
+        Outcome strayed = Child.on(jdk).in(w.root()).main(Script.class, "move w/out v").file("mover.yaml", nameOnly).klock("manifest=mover.yaml").run();
+        assertThat(strayed.exit()).as("its name alone does not let a directory be moved: " + strayed).isEqualTo(ABORTED);
+        assertThat(strayed.err()).contains("attempted RENAMES on FILE:" + w.root() + "/w/out/");
+    }
+
+    /** Each has its own home: what goes on in one is nobody's business in the other. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("FIELD-I19")
+    @Tag("K3-2")
+    void worktrees_ofOneRepository_areApart(Jdk jdk) throws IOException {
+        Workspace one = Workspace.in(Files.createDirectory(directory.resolve("one")));
+        Workspace two = Workspace.in(Files.createDirectory(directory.resolve("two")));
+        Child.Running holder = holder(one, jdk, "same", "");
+
+        Outcome other = agent(two, jdk, "same", "", "write w/out/a mine").run();
+        Outcome ofOne = Child.on(jdk).in(one.root()).jar(KlockJar.path(), "status", "--all", "--json", "--home", one.root().resolve(".klock").toString()).run();
+        Outcome ofTwo = Child.on(jdk).in(two.root()).jar(KlockJar.path(), "status", "--all", "--json", "--home", two.root().resolve(".klock").toString()).run();
+        go(one);
+        completed(holder);
+
+        assertThat(other.exit()).as(other.toString()).isZero();
+        assertThat(ofOne.out()).as(ofOne.toString()).contains("\"EXECUTING\"").contains("\"fencing_token\"").contains("\"expires_at_ms\"").contains(one.root() + "/w/out/**").doesNotContain(two.root().toString());
+        assertThat(ofTwo.out()).as(ofTwo.toString()).contains("\"COMPLETED\"").doesNotContain("\"EXECUTING\"").doesNotContain(one.root().toString());
     }
 
     /** A build's tests in a JVM of their own, under the same manifest. */

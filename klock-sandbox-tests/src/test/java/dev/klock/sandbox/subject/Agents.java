@@ -23,6 +23,8 @@ import java.util.concurrent.Future;
  *  retry AGENT MS         prints the verdict
  *  more AGENT PREDICATE RESOURCE  asks for one more lease, without waiting; prints the verdict
  *  state AGENT            prints whether it may work, and what it is
+ *  age AGENT              prints since when it has its age
+ *  counts AGENT           prints how often it has waited and died
  *  release AGENT          gives back what its manifest was granted
  *  close AGENT            abort AGENT
  *  dive AGENT N           asks N times for what it holds at each depth of the stack, from its end upwards
@@ -66,6 +68,8 @@ public final class Agents {
             case "retry" -> say(agent, session.retry(Duration.ofMillis(Long.parseLong(rest.get(0)))));
             case "more" -> say(agent, session.acquire(Duration.ZERO, String.join(" ", rest)));
             case "state" -> System.out.println(agent + " " + session.isValid() + " " + session.state() + " " + session.isEnforced());
+            case "age" -> System.out.println(agent + " since " + session.priorityTimestampMs());
+            case "counts" -> System.out.println(agent + " waited " + session.answer().waits() + ", died " + session.answer().deaths());
             case "dive" -> {
                 for (int i = 0; i < Integer.parseInt(rest.get(0)); i++) {
                     dive(session, i, i);
