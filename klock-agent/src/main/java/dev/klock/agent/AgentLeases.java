@@ -68,6 +68,9 @@ final class AgentLeases implements Enforcement {
     /** Whom its threads work for. @throws IllegalStateException it may not work */
     Observer observer() {
         AgentSession now = session;
+        if (now != null && !now.isOver() && held.isValid() && held.holdsManifest()) {
+            return now.observer();
+        }
         Answer answer = held.answer();
         if (now == null || now.isOver() || !held.isValid() || !answer.isGranted()) {
             String over = now == null ? null : now.why();

@@ -775,10 +775,9 @@ public final class EmbeddedKernel implements AutoCloseable {
             handle(events.get(i), out);
         }
         if (command instanceof Command.Heartbeat && !out.isRefused()) {
-            EmbeddedSession s = sessions.get(((Command.Heartbeat) command).session());
-            if (s != null) {
-                leasesChanged(s);
-            }
+            leasesChanged(((Command.Heartbeat) command).session());
+        } else if (command instanceof Command.Confirm && !out.isRefused()) {
+            leasesChanged(((Command.Confirm) command).session());
         }
         for (int i = 0; i < changed.size(); i++) {
             EmbeddedSession s = changed.get(i);
@@ -849,6 +848,13 @@ public final class EmbeddedKernel implements AutoCloseable {
             }
         }
         return List.of();
+    }
+
+    private void leasesChanged(SessionKey session) {
+        EmbeddedSession s = sessions.get(session);
+        if (s != null) {
+            leasesChanged(s);
+        }
     }
 
     /** Looked at once, at the end of the command, however many of its leases have changed. */

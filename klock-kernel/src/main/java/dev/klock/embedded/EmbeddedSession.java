@@ -11,6 +11,7 @@ import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.SessionView;
 import dev.klock.kernel.Triple;
 import dev.klock.kernel.Verdict;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +27,7 @@ import java.util.random.RandomGenerator;
  * kernel is closed, it is not valid, and whatever it is asked for throws {@link IllegalStateException}.
  */
 public final class EmbeddedSession implements AutoCloseable {
+    private static final long[] NONE = {};
     /** A wait is looked at so often, should whoever ended it have had no stack left to say so. */
     private static final long LONGEST_PARK_NANOS = 1_000_000_000;
 
@@ -65,6 +67,8 @@ public final class EmbeddedSession implements AutoCloseable {
     private volatile boolean valid;
     /** Whether it holds nothing and is not over. */
     private volatile boolean holdsNothing = true;
+    /** Fencing tokens of the leases that it may act under, ascending; never changed. */
+    private volatile long[] active = NONE;
 
     EmbeddedSession(EmbeddedKernel kernel, SessionKey key, long registration, long priorityMs, Health health, SessionListener listener) {
         this.kernel = kernel;
@@ -343,6 +347,20 @@ public final class EmbeddedSession implements AutoCloseable {
     }
 
     /**
+     * Whether {@code leases} are all held by it and active, as far as this JVM has heard: nobody is asked, and no lock is taken. With
+     * {@link #isValid} that is all that who works under them has to know.
+     */
+    public boolean holds(List<Lease> leases) {
+        long[] now = active;
+        for (int i = 0; i < leases.size(); i++) {
+            if (Arrays.binarySearch(now, leases.get(i).fencingToken()) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
      * That deadline, on the clock of {@link System#nanoTime}; meaningless without leases. A rollback, for which {@link #isValid} is false
      * already, has until then.
      */
@@ -356,16 +374,23 @@ public final class EmbeddedSession implements AutoCloseable {
         long firstEndMs = Long.MAX_VALUE;
         boolean allHeld = true;
         boolean none = true;
+        long[] tokens = new long[leases.size()];
+        int held = 0;
         for (int i = 0; i < leases.size(); i++) {
             LeaseState state = leases.get(i).state();
             if (state == LeaseState.LOCK_DELAY) {
                 continue;
             }
             none = false;
+            if (state == LeaseState.ACTIVE) {
+                tokens[held++] = leases.get(i).fencingToken();
+            }
             allHeld &= state == LeaseState.ACTIVE || state == LeaseState.PENDING;
             shortest = Math.min(shortest, leases.get(i).ttlMs());
             firstEndMs = Math.min(firstEndMs, leases.get(i).expiresAtMs());
         }
+        Arrays.sort(tokens, 0, held);
+        active = isOver || held == 0 ? NONE : held == tokens.length ? tokens : Arrays.copyOf(tokens, held);
         this.firstEndMs = none ? Long.MAX_VALUE : firstEndMs;
         if (none) {
             shortestTtlMs = 0;
@@ -390,6 +415,7 @@ public final class EmbeddedSession implements AutoCloseable {
     void invalidate() {
         isOver = true;
         valid = false;
+        active = NONE;
         holdsNothing = false;
         tellValidity();
     }

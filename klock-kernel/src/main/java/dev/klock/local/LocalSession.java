@@ -366,6 +366,12 @@ public final class LocalSession implements KlockSession, SessionListener {
         return last.isGranted() ? asOfNow(last) : last;
     }
 
+    /** Whether {@link #answer} is GRANTED still, as far as this JVM has heard: for each time that somebody goes to work, since nobody is asked. */
+    public boolean holdsManifest() {
+        Answer last = answer;
+        return last.isGranted() && (last.handle() == null || held.holds(((Leases) last.handle()).list));
+    }
+
     /** {@code last} if all that it granted is held, else what is left of it (K1-1). */
     private Answer asOfNow(Answer last) {
         held.perform(new Command.Expire());

@@ -331,6 +331,28 @@ class EmbeddedKernelTest {
     }
 
     @Test
+    void holds_isAboutLeasesThatItMayActUnder_withoutAskingTheKernel() throws Exception {
+        EmbeddedSession a = session("a", 1);
+        List<Lease> reserved = a.acquire(mutates("/a", "/b"), 0, 0, true).leases();
+        assertThat(a.holds(reserved)).as("not confirmed").isFalse();
+        a.confirm();
+        assertThat(a.holds(reserved)).isTrue();
+        List<Lease> more = a.acquire(mutates("/c"), 0, 0, false).leases();
+        assertThat(a.holds(more)).isTrue();
+        assertThat(a.holds(reserved)).isTrue();
+        assertThat(session("b", 2).holds(more)).as("another's").isFalse();
+        a.release(List.of(reserved.get(1)));
+        assertThat(a.holds(reserved)).isFalse();
+        assertThat(a.holds(List.of(reserved.get(0)))).isTrue();
+        assertThat(a.holds(more)).isTrue();
+        kernel.perform(new Command.Revoke(more.get(0).fencingToken()));
+        assertThat(a.holds(more)).isFalse();
+        a.abort("enough");
+        assertThat(a.holds(reserved.subList(0, 1))).isFalse();
+        assertThat(a.holds(List.of())).isTrue();
+    }
+
+    @Test
     @Tag("K3-11")
     void grant_thatTookItsTime_isValidFromBeforeIt() throws Exception {
         AtomicLong clock = new AtomicLong();

@@ -38,12 +38,14 @@ class LocalSessionTest {
                 LocalSession s = session("/x", "/y")) {
             Lease revoked = kernel.leasesOf(key).get(0);
             kernel.perform(new Command.Revoke(revoked.fencingToken()));
+            assertThat(s.holdsManifest()).isFalse();
             Answer now = s.answer();
             assertThat(now.verdict()).isEqualTo(Answer.Verdict.GONE);
             assertThat(now.leases()).singleElement().asString().endsWith("MUTATES FILE:/y");
             assertThat(now.reason()).startsWith(revoked.id() + " MUTATES FILE:/x");
             Answer again = s.retry(Duration.ZERO);
             assertThat(again.isGranted()).isTrue();
+            assertThat(s.holdsManifest()).isTrue();
             assertThat(kernel.leasesOf(key)).extracting(l -> l.resource().path()).containsExactly("/x", "/y");
             assertThat(s.release(now)).as("what was left went when all was granted anew").isFalse();
             assertThat(s.release(again)).isTrue();

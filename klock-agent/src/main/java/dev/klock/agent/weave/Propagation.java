@@ -17,7 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Weaves the JDK's executors, futures, timers and threads, so that {@link Tasks} hears for whom each task is run. Only where one JVM serves several
- * agents; elsewhere nothing of this is loaded. {@link #gaps()} lists the rows of {@code propagation.tsv} that are not in force.
+ * agents; elsewhere nothing of this is loaded. {@link #gaps()} lists the rows of {@code propagation.tsv} that are not in force;
+ * a release that the table does not list is one, too.
  *
  * <p>Its transformer comes after the {@link Weaver} and, like that one, stays: whoever has one of these classes made anew gets its calls again, and
  * a class that both have rows for (Thread on 17) gets both. Neither takes out what the other has put in. Of another agent that comes later
@@ -70,7 +71,12 @@ public final class Propagation {
         SharedTypes.javaBase.hide(port);
         SharedTypes.javaBase.hide(bridge);
         warmUp(tasks);
-        Propagation result = new Propagation(TaskRow.forRelease(Runtime.version().feature()), TaskInserter.bridgeMethods());
+        int feature = Runtime.version().feature();
+        Propagation result = new Propagation(TaskRow.forRelease(feature), TaskInserter.bridgeMethods());
+        if (!TaskRow.isListed(feature)) {
+            // a way to hand work on that the table misses would do it for the wrong one, and nothing would tell
+            result.gaps.add("by what ways work is handed on between agents is not known for this release");
+        }
         result.weave(instrumentation);
         return result;
     }

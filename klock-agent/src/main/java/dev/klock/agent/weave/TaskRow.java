@@ -35,6 +35,25 @@ final class TaskRow {
 
     /** The rows for a JDK feature release: its own, or those of the nearest older one that has any. */
     static List<TaskRow> forRelease(int feature) throws IOException {
+        List<String[]> all = all();
+        int nearest = nearest(all, feature);
+        List<TaskRow> rows = new ArrayList<>();
+        for (String[] cells : all) {
+            for (String release : HookTable.split(cells[0], ',')) {
+                if (Integer.parseInt(release) == nearest) {
+                    rows.add(new TaskRow(cells));
+                }
+            }
+        }
+        return rows;
+    }
+
+    /** Whether the table is made for that release. Of another one nobody knows what rows are missing. */
+    static boolean isListed(int feature) throws IOException {
+        return nearest(all(), feature) == feature;
+    }
+
+    private static List<String[]> all() throws IOException {
         List<String[]> all = new ArrayList<>();
         try (InputStream in = HookTable.open("propagation.tsv")) {
             for (String line : HookTable.split(new String(in.readAllBytes(), StandardCharsets.ISO_8859_1), '\n')) {
@@ -47,6 +66,10 @@ final class TaskRow {
                 }
             }
         }
+        return all;
+    }
+
+    private static int nearest(List<String[]> all, int feature) {
         int nearest = 0;
         for (String[] cells : all) {
             for (String release : HookTable.split(cells[0], ',')) {
@@ -54,15 +77,7 @@ final class TaskRow {
                 nearest = listed <= feature && listed > nearest ? listed : nearest;
             }
         }
-        List<TaskRow> rows = new ArrayList<>();
-        for (String[] cells : all) {
-            for (String release : HookTable.split(cells[0], ',')) {
-                if (Integer.parseInt(release) == nearest) {
-                    rows.add(new TaskRow(cells));
-                }
-            }
-        }
-        return rows;
+        return nearest;
     }
 
     boolean is(String place) {

@@ -48,6 +48,15 @@ class TaskInserterTest {
     }
 
     @Test
+    void releases_thatTheTableIsMadeFor_areListed() throws IOException {
+        for (int feature : new int[] {11, 18, 21, 24, 26}) {
+            assertThat(TaskRow.isListed(feature)).as("" + feature).isFalse();
+        }
+        assertThat(TaskRow.isListed(17)).isTrue();
+        assertThat(TaskRow.isListed(25)).isTrue();
+    }
+
+    @Test
     void classes_thatAreAlsoGuarded_areKnown() throws IOException {
         for (int feature : new int[] {17, 25}) {
             Set<String> both = owners(feature);

@@ -24,8 +24,8 @@ import java.util.jar.Manifest;
 /**
  * Runs all measurements and writes their tables to stdout and {@code target/performance.md}.
  *
- * <p>Arguments: any of {@code access}, {@code peers}, {@code start}, {@code javac}, {@code images}; none for all. {@code -Dbench.rounds} (5) is how often each benchmark
- * runs with and without klock in turn, {@code -Dbench.starts} (21) how many processes a median is taken of.
+ * <p>Arguments: any of {@code access}, {@code peers}, {@code start}, {@code javac}, {@code images},
+ * {@code agents}; none for all. {@code -Dbench.rounds} (5) is how often each benchmark runs with and without klock in turn, {@code -Dbench.starts} (21) how many processes a median is taken of.
  */
 public final class Measure {
     private static final int ROUNDS = Integer.getInteger("bench.rounds", 5);
@@ -35,6 +35,8 @@ public final class Measure {
     private static final String[] CHECKS = {"repeated", "freshString", "repeatedPath", "freshPath"};
     private static final String[] ACCESSES = {"exists", "fileExists", "readAllBytes", "openReadClose", "write", "list", "writeByte"};
     private static final String MANAGER = "a SecurityManager";
+    private static final String[] HANDOVERS = {"execute", "submit", "forkJoin", "completableFuture", "virtualThread", "enterAndClose", "current"};
+    private static final String[] BESIDE = {"none", "idle", "other", "same"};
     private static final String[] DEEP = {"exists", "openReadClose", "list"};
     /** Twenty lines, as the numbers to reach ask for. */
     private static final String MANIFEST = """
@@ -58,6 +60,16 @@ public final class Measure {
               - CONSUMES FILE:${workspace}/.env
             klock:
               wait-timeout: 10s
+            """;
+
+    /** For the hand-over measurement: without agents in it; klock-kernel looks where the declared names of a session lead. */
+    private static final String ALONE = MANIFEST.replace("scope:\n", "scope:\n  - CONSUMES FILE:${workspace}/agents.yaml\n  - DEPENDS_ON FILE:${workspace}/built\n");
+    /** And with one. */
+    private static final String AGENTS = MANIFEST.replace("scope:\n", "scope:\n  - CONSUMES FILE:${workspace}/agents.yaml\n") + """
+            agents:
+              - agent_id: builder
+                scope:
+                  - MUTATES FILE:${workspace}/built/**
             """;
 
     /** The same for a SecurityManager: it asks for reads of the class path, and for much that has nothing to do with files. */
@@ -89,7 +101,7 @@ public final class Measure {
     }
 
     public static void main(String[] arguments) throws Exception {
-        List<String> wanted = arguments.length == 0 ? List.of("access", "peers", "start", "javac", "images") : List.of(arguments);
+        List<String> wanted = arguments.length == 0 ? List.of("access", "peers", "start", "javac", "images", "agents") : List.of(arguments);
         Measure measure = new Measure();
         try {
             measure.prepare();
@@ -112,6 +124,9 @@ public final class Measure {
         if (wanted.contains("peers")) {
             peers();
         }
+        if (wanted.contains("agents")) {
+            agents();
+        }
         if (wanted.contains("images")) {
             Path disk = Files.createTempDirectory(target, "klock-images").toRealPath();
             try {
@@ -128,6 +143,8 @@ public final class Measure {
             Files.createDirectories(work.resolve(directory));
         }
         Files.writeString(work.resolve("klock.yaml"), MANIFEST);
+        Files.writeString(work.resolve("alone.yaml"), ALONE);
+        Files.writeString(work.resolve("agents.yaml"), AGENTS);
         Files.writeString(policy(), POLICY.replace("${workspace}", work.toString()));
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
@@ -303,14 +320,53 @@ public final class Measure {
         }
     }
 
+    private void agents() throws Exception {
+        String klock = "-javaagent:" + KlockJar.path();
+        say("\n### Work that is handed over, each task, and sessions that are entered, medians of %d processes each way, in turn\n\n"
+                + "| JDK | what | no klock ns | klock, no agents | klock with agents, for the process | for one of them | allocated B: no klock | no agents | for the process | for one |\n"
+                + "|---|---|---|---|---|---|---|---|---|---|\n", ROUNDS);
+        for (Jdk jdk : Jdks.all()) {
+            for (String name : HANDOVERS) {
+                if (name.equals("virtualThread") && jdk.feature() < 21) {
+                    continue;
+                }
+                Score[] scores = {new Score(), new Score(), new Score(), new Score()};
+                for (int n = 0; n < ROUNDS; n++) {
+                    jmh(jdk, "Handover." + name, "who=process", scores[0]);
+                    jmh(jdk, "Handover." + name, "who=process", scores[1], klock + "=manifest=alone.yaml");
+                    jmh(jdk, "Handover." + name, "who=process", scores[2], klock + "=manifest=agents.yaml");
+                    jmh(jdk, "Handover." + name, "who=builder", scores[3], klock + "=manifest=agents.yaml");
+                }
+                say("| %d | %s |", jdk.feature(), name);
+                for (Score score : scores) {
+                    say(" %.1f |", score.median());
+                }
+                for (Score score : scores) {
+                    say(" %.0f |", score.bytes());
+                }
+                say("\n");
+            }
+        }
+        say("\n### One lease of the shared kernel, asked for and given back, medians of %d processes\n\n| JDK | another JVM | µs |\n|---|---|---|\n", ROUNDS);
+        for (Jdk jdk : Jdks.all()) {
+            for (String beside : BESIDE) {
+                Score score = new Score();
+                for (int n = 0; n < ROUNDS; n++) {
+                    jmh(jdk, "Shared.acquireAndRelease", "beside=" + beside, score);
+                }
+                say("| %d | %s | %.1f |\n", jdk.feature(), beside, score.median() / 1000);
+            }
+        }
+    }
+
     private void beside(Jdk jdk, String benchmark, String depth) throws Exception {
         Score without = new Score();
         Score klock = new Score();
         Score manager = new Score();
         for (int n = 0; n < ROUNDS; n++) {
-            jmh(jdk, benchmark, depth, without);
-            jmh(jdk, benchmark, depth, klock, "-javaagent:" + KlockJar.path());
-            jmh(jdk, benchmark, depth, manager, securityManager());
+            jmh(jdk, benchmark, depth == null ? null : "depth=" + depth, without);
+            jmh(jdk, benchmark, depth == null ? null : "depth=" + depth, klock, "-javaagent:" + KlockJar.path());
+            jmh(jdk, benchmark, depth == null ? null : "depth=" + depth, manager, securityManager());
         }
         say("| %d | %s | %s | %.0f | %.0f | %s | %.0f | %s |\n", jdk.feature(), benchmark, depth, without.median(), klock.median(),
                 added(without.median(), klock.median(), depth), manager.median(), added(without.median(), manager.median(), depth));
@@ -320,8 +376,8 @@ public final class Measure {
         Score without = new Score();
         Score with = new Score();
         for (int n = 0; n < ROUNDS; n++) {
-            jmh(jdk, benchmark, depth, without);
-            jmh(jdk, benchmark, depth, with, "-javaagent:" + KlockJar.path());
+            jmh(jdk, benchmark, depth == null ? null : "depth=" + depth, without);
+            jmh(jdk, benchmark, depth == null ? null : "depth=" + depth, with, "-javaagent:" + KlockJar.path());
         }
         say("| %d | %s | %s | %.0f | %.0f | %s | %.0f | %.0f | %s | %.0f | %.0f | %.0f |\n", jdk.feature(), benchmark, depth == null ? "" : depth,
                 without.fastest(), with.fastest(), added(without.fastest(), with.fastest(), depth), without.median(), with.median(),
@@ -335,13 +391,13 @@ public final class Measure {
     }
 
     /** JMH without its own fork, which would need a socket that no manifest declares: each run is a JVM of ours. */
-    private void jmh(Jdk jdk, String benchmark, String depth, Score score, String... agent) throws Exception {
+    private void jmh(Jdk jdk, String benchmark, String parameter, Score score, String... agent) throws Exception {
         List<String> command = command(jdk, agent);
         command.addAll(List.of("--add-exports", "java.base/sun.nio.fs=ALL-UNNAMED", "-Djmh.ignoreLock=true", "-Djmh.blackhole.autoDetect=false", "-cp",
                 System.getProperty("java.class.path"), "org.openjdk.jmh.Main", "-f", "0", "-wi", "4", "-w", "400ms", "-i", "5", "-r", "400ms",
                 "-prof", "gc", "-rf", "csv", "-rff", "out/result.csv"));
-        if (depth != null) {
-            command.addAll(List.of("-p", "depth=" + depth));
+        if (parameter != null) {
+            command.addAll(List.of("-p", parameter));
         }
         command.add("bench\\." + benchmark.replace(".", "\\.") + "$");
         Path result = work.resolve("out/result.csv");

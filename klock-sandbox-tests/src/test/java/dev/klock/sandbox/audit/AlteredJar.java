@@ -30,6 +30,12 @@ public final class AlteredJar {
         return this;
     }
 
+    /** Changes the lines of the table of who runs whose tasks. */
+    AlteredJar propagation(UnaryOperator<Stream<String>> change) {
+        changes.put(TABLES + "propagation.tsv", change);
+        return this;
+    }
+
     /** Changes the lines of the two tables of the ledger. */
     AlteredJar ledger(UnaryOperator<Stream<String>> change) {
         changes.put(TABLES + "natives.tsv", change);

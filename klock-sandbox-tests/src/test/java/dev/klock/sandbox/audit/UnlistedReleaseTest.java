@@ -57,12 +57,34 @@ class UnlistedReleaseTest {
         assertThat(permissive.err).as(permissive.toString()).contains("warning: hooks for Java");
     }
 
+    /** All rows match: what a row is missing for, nobody can tell. */
+    @Test
+    void release_thatNobodyKnowsTheHandoversOf_isRefusedWhereTheManifestHasAgents() throws Exception {
+        Jdk jdk = Jdks.newest();
+        Path jar = new AlteredJar().propagation(lines -> lines.map(line -> AlteredJar.renumbered(line, 0, jdk.feature(), jdk.feature() - 1))).in(directory);
+        String agents = "{\"ver\": \"1.0\", \"agent_id\": \"unlisted\", \"scope\": [], \"agents\": [{\"agent_id\": \"one\", \"scope\": []}]}";
+        for (String mode : List.of("strict", "block")) {
+            Run refused = run(jdk, jar, mode, agents);
+            assertThat(refused.exit).as(refused.toString()).isEqualTo(2);
+            assertThat(refused.err).as(refused.toString()).contains("by what ways work is handed on between agents is not known for this release");
+        }
+        Run warned = run(jdk, jar, "permissive", agents);
+        assertThat(warned.exit).as(warned.toString()).isZero();
+        assertThat(warned.err).as(warned.toString()).contains("warning: hooks are missing: by what ways work is handed on");
+        Run alone = run(jdk, jar, "strict");
+        assertThat(alone.exit).as(alone.toString()).isZero();
+    }
+
     private static Stream<String> withHole(Stream<String> lines) {
         return lines.filter(line -> !line.contains("\tsun/nio/fs/UnixNativeDispatcher.getcwd\t"));
     }
 
     private Run run(Jdk jdk, Path jar, String mode) throws IOException, InterruptedException {
-        Files.writeString(directory.resolve("klock.json"), "{\"ver\": \"1.0\", \"agent_id\": \"unlisted\", \"scope\": []}");
+        return run(jdk, jar, mode, "{\"ver\": \"1.0\", \"agent_id\": \"unlisted\", \"scope\": []}");
+    }
+
+    private Run run(Jdk jdk, Path jar, String mode, String manifest) throws IOException, InterruptedException {
+        Files.writeString(directory.resolve("klock.json"), manifest);
         Path subjects = dev.klock.sandbox.jvm.Child.placeOf(Script.class);
         List<String> command = new ArrayList<>(List.of(jdk.java().toString(), "-javaagent:" + jar + "=mode=" + mode, "-cp",
                 subjects.toString(), Nothing.class.getName()));
