@@ -215,7 +215,7 @@ class AgentsTest {
         String before = w.tree().timed();
         Child.Running running = program(w, jdk, "", "open builder 0", "as builder write w/a/x 1", "open third 0", "as third write w/b/f 2", "plain write w/out/ready 1",
                 "plain sleep 60000").begin().until(w.root().resolve("w/out/ready"));
-        running.process().destroyForcibly();
+        running.kill();
         running.await();
 
         Outcome recovered = Child.on(jdk).in(w.root()).jar(KlockJar.path(), "recover").run();
