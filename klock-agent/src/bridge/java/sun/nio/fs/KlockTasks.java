@@ -114,6 +114,14 @@ public final class KlockTasks {
         }
     }
 
+    /**
+     * A virtual thread has done all that it was started for, and is still itself. One that has never met klock was never asked for, and there may be
+     * millions: what is known of it would be left to the garbage collector.
+     */
+    public static void ended(Thread thread) {
+        TASKS.over(thread);
+    }
+
     /** A pool is about to start a worker. */
     public static void worker(Thread thread) {
         if (thread != null && !isCarrier()) {

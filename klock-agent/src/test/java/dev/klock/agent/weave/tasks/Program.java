@@ -1025,6 +1025,20 @@ public final class Program {
         same(null, get(nobody));
     }
 
+    /** Else those that meet nothing of klock's would be left to the garbage collector, by the million. */
+    public void virtualThread_thatHasEnded_isForgotten_evenIfItWasNeverAskedFor() throws Exception {
+        Thread thread = virtualFactory().newThread(() -> { });
+        Thread asked = virtualFactory().newThread(() -> { });
+        as("A", () -> {
+            Subjects.INSTANCE.submitted(asked);
+            thread.start();
+            return null;
+        });
+        thread.join();
+        same("A", Subjects.INSTANCE.begun(asked));
+        same(null, Subjects.INSTANCE.begun(thread));
+    }
+
     public void virtualThreads_perTask_workForWhoSubmits() throws Exception {
         ExecutorService executor = opened(perTask());
         List<Future<String>> all = new ArrayList<>();
