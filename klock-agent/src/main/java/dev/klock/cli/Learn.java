@@ -110,12 +110,17 @@ final class Learn extends Verb {
             return merge(given, old, proposal, chosen.size());
         }
         String id = agent != null ? agent : seen.agents().isEmpty() ? "agent" : seen.agents().iterator().next();
-        String text = ManifestWriter.manifest(proposal, id, null, head(seen, chosen.size()));
+        List<String> head = head(seen, chosen.size());
         if (output == null) {
-            terminal.out.print(text);
+            terminal.out.print(ManifestWriter.manifest(proposal, id, null, head));
             return ExitCode.OK;
         }
         File file = environment.file(output);
+        if (file.exists()) {
+            throw new UsageException(output + " exists, and is not written over; name another file, or use --merge");
+        }
+        Path parent = file.getAbsoluteFile().getParentFile().toPath().toRealPath();
+        String text = ManifestWriter.manifest(proposal, id, home == null ? null : Schema.beside(parent, home), head);
         Launch.readManifest(file, text.getBytes(StandardCharsets.UTF_8), new Given(Given.argument(null, directory, null), environment).options, environment);
         Edited.create(file.toPath(), text);
         terminal.line(output + ": " + proposal.size() + (proposal.size() == 1 ? " line" : " lines") + " from " + chosen.size() + (chosen.size() == 1 ? " session" : " sessions")

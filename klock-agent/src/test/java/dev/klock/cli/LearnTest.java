@@ -83,7 +83,8 @@ class LearnTest {
         assertThat(out).contains("agent_id: \"a\"", "# Learnt by klock ", " from 2 sessions, 3 accesses.", "  # 2 events, 2 sessions, Main.main(Main.java:7)\n  - CONSUMES FILE:${workspace}/x\n",
                 "  - CONSUMES FILE:${workspace}/y\n").doesNotContain("of/b", "strict");
         assertThat(run("learn", "--agent", "b", "-o", "klock.yaml")).as(err).isZero();
-        assertThat(manifest).content().contains("CONSUMES FILE:${workspace}/of/b");
+        assertThat(manifest).content().contains("CONSUMES FILE:${workspace}/of/b").startsWith("# yaml-language-server: $schema=.klock/manifest.schema.json\n# Learnt");
+        assertThat(work.resolve(".klock/manifest.schema.json")).content().contains("draft-07");
         String before = Files.readString(manifest);
         assertThat(run("learn", "-o", "klock.yaml")).isEqualTo(2);
         assertThat(err).contains("klock.yaml exists, and is not written over").hasLineCount(1);
