@@ -29,7 +29,7 @@ final class Run extends Verb {
     private List<String> arguments = new ArrayList<>();
 
     @Option(names = "--retry-for", paramLabel = "DURATION", defaultValue = "15m",
-            description = "How long to start it again, from the first time on, such as 30s or 1h; 0 for never. ${DEFAULT-VALUE} if not given.")
+            description = "How long to start it again, from the first time on, such as 30s or 1h; 0 for never. By default 15m.")
     private String retryFor;
 
     @Parameters(arity = "1..*", paramLabel = "COMMAND", description = {"The program and its arguments, best behind --. java gets klock as its first option;"

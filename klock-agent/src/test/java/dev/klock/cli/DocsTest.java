@@ -63,6 +63,7 @@ class DocsTest {
         }
         // the verbs below a verb have pages of their own
         page.append("\n## backups prune\n\n```\n").append(help("backups", "prune", "--help")).append("\n```\n");
+        assertThat(page.toString()).as("what picocli does not put in").doesNotContain("DEFAULT-VALUE", "$$");
         if (Boolean.getBoolean("commands.write")) {
             Files.writeString(COMMANDS, page);
         }

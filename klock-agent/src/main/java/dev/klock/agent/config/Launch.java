@@ -49,12 +49,14 @@ public final class Launch {
             return new Launch(environment, options, file, null, home);
         }
         if (file == null) {
-            if (mode == Mode.LEARN) {
+            if (mode == Mode.LEARN && options.text(Option.REQUIRE_SIGNED) == null) {
                 return new Launch(environment, options, null, null, home);
             }
             throw new UsageException(ManifestLocator.nowhere(environment) + "; write one, give manifest=PATH, or run with mode=learn to see what it needs");
         }
-        Manifest manifest = readManifest(file, bytes(file), options, environment, cache);
+        byte[] source = bytes(file);
+        Vouched.require(file, source, options, environment);
+        Manifest manifest = readManifest(file, source, options, environment, cache);
         return new Launch(environment, options.withManifest(manifest), file, manifest, home);
     }
 

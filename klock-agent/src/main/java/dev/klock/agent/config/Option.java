@@ -16,6 +16,8 @@ public enum Option {
     WAIT_TIMEOUT("wait-timeout", "30s", Kind.DURATION, InManifest.YES),
     /** How long leases last that nobody renews: a program that is stopped for longer has lost them. The kernel cuts what is above its cap. */
     LEASE_TTL("lease-ttl", "60s", Kind.DURATION, InManifest.YES),
+    /** The file with the public keys of whom a manifest has to be signed by. */
+    REQUIRE_SIGNED("require-signed", null, Kind.TEXT, InManifest.NO),
     AMEND("amend", "false", Kind.FLAG, InManifest.NOT_LOOSER),
     LOG_LEVEL("log.level", "warn", Kind.LEVEL, InManifest.YES),
     /** Block mode: how often the same denied intent may come again before the session ends as in strict mode. */
