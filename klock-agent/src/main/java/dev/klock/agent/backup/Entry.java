@@ -13,7 +13,7 @@ final class Entry {
     /** Touched: the image is what a rollback brings back. */
     static final int TOUCHED = 3;
 
-    private static final Earlier[] NO_EARLIER = {};
+    static final Earlier[] NO_EARLIER = {};
     private static final FileState[] NONE_MET = {};
 
     /** An image that another took the place of. */
@@ -39,6 +39,8 @@ final class Entry {
     volatile long recordEnd;
     /** The image is of what was just there, and the session has left nothing since. */
     boolean fresh;
+    /** The image is what others have written into a file that has more names: it is to be that of the others, too; else null. */
+    volatile FileState theirs;
     /** Data of the image fails its checksum. */
     boolean damaged;
 

@@ -19,6 +19,12 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Identities {
     /** How often what changes each time it is looked at is looked at once more. */
     private static final int MAX_LOOKS = 10;
+    /** Questions to {@link #isTheirs}: whether what is at a name that was left is others', … */
+    private static final int FOREIGN = 0;
+    /** … whether they have put another file where the session has one open, … */
+    private static final int REPLACED = 1;
+    /** … and whether they have changed a file that the session knows by other names, too. */
+    private static final int CHANGED = 2;
     /** For so long a call that makes a file without a descriptor of it may take, as that of File.createNewFile. */
     private static final long MAX_MAKING_NS = 200_000_000L;
 
@@ -235,15 +241,14 @@ final class Identities {
      * it meanwhile under another of its names, and its end comes after the look: so yes only for what two looks have found the same.
      */
     boolean foreign(Entry e, FileState now) throws IOException {
-        return isTheirs(e, now, false);
+        return isTheirs(e, now, FOREIGN);
     }
 
-    /** @param open whether the session has a file of the name open, so that it is {@link #looksReplaced} that is asked */
-    private boolean isTheirs(Entry e, FileState now, boolean open) throws IOException {
+    private boolean isTheirs(Entry e, FileState now, int how) throws IOException {
         FileState seen = now;
-        for (int n = 0; open ? looksReplaced(e, seen) : looksForeign(e, seen); n++) {
+        for (int n = 0; looksTheirs(e, seen, how); n++) {
             FileState again = FileState.look(files, e.name);
-            if (!(open ? looksReplaced(e, again) : looksForeign(e, again))) {
+            if (!looksTheirs(e, again, how)) {
                 return false;
             }
             if (n == MAX_LOOKS || again.sameStat(seen)) {
@@ -252,6 +257,14 @@ final class Identities {
             seen = again;
         }
         return false;
+    }
+
+    private boolean looksTheirs(Entry e, FileState now, int how) throws IOException {
+        switch (how) {
+            case FOREIGN: return looksForeign(e, now);
+            case REPLACED: return looksReplaced(e, now);
+            default: return looksChanged(e, now);
+        }
     }
 
     private boolean looksForeign(Entry e, FileState now) throws IOException {
@@ -305,7 +318,7 @@ final class Identities {
      * one of its threads is making in this moment is looked at once more.
      */
     boolean isReplaced(Entry e, FileState now) throws IOException {
-        return isTheirs(e, now, true);
+        return isTheirs(e, now, REPLACED);
     }
 
     private boolean looksReplaced(Entry e, FileState now) {
@@ -328,6 +341,55 @@ final class Identities {
 
     // --- the same file under another name
 
+    /**
+     * Whether somebody else has changed what is in the file at e's name since the session left it last, under whatever name: then what is there
+     * now is theirs, and not what the image of another name holds. No of a file that the session has open.
+     */
+    boolean changedByOthers(Entry e, FileState now) throws IOException {
+        return isTheirs(e, now, CHANGED);
+    }
+
+    private boolean looksChanged(Entry e, FileState now) throws IOException {
+        Entry[] candidates = now.kind == FileState.FILE ? byInode.get(now.ino) : null;
+        if (candidates == null || leftAsIs(now) || openElsewhere(e, now)) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c.role == Entry.TOUCHED && now.couldBeMoved(c.image)) {
+                return false;
+            }
+        }
+        Last last = known.get(now.ino);
+        // another time alone is no change
+        return last == null || last.state.sha == null || !last.state.sameInode(now) || last.state.size != now.size
+                || !Arrays.equals(Sha256.of(files.path(e.name.bytes)), last.state.sha);
+    }
+
+    /** The other names of the file at e's name that the session has met it at: those at which it is still, or was among others. */
+    List<Entry> otherNames(Entry e, FileState now) {
+        List<Entry> names = new ArrayList<>();
+        Entry[] candidates = byInode.get(now.ino);
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            if (c != e && c.role == Entry.TOUCHED && c.image.sameInode(now) && c.contentAt >= 0
+                    && (holds(c.name, now) || c.image.nlink > 1 && hasNamesLeft(candidates, now, 0))) {
+                names.add(c);
+            }
+        }
+        return names;
+    }
+
+    /** How many names the session has given the file, which are there and go with a rollback. */
+    int namesMade(Entry e, FileState now) {
+        int made = 0;
+        Entry[] candidates = byInode.get(now.ino);
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            made += c != e && c.role == Entry.TOUCHED && !c.image.sameInode(now) && holds(c.name, now) ? 1 : 0;
+        }
+        return made;
+    }
+
     /** Another name of the same file that was imaged before: its image is what this one was, whatever was written since. */
     Entry twin(Entry e, FileState now) {
         Entry[] candidates = byInode.get(now.ino);
@@ -341,7 +403,7 @@ final class Identities {
                 continue;
             }
             known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.isOpenOn(now);
-            if (now.sameInode(other.image) && other.image.hasOtherNames() && (now.kind != FileState.FILE || other.contentAt >= 0)) {
+            if (now.sameInode(other.image) && (other.image.hasOtherNames() || now.hasOtherNames() && holds(other.name, now)) && (now.kind != FileState.FILE || other.contentAt >= 0)) {
                 twin = other;
             }
         }
@@ -527,17 +589,17 @@ final class Identities {
     }
 
     /**
-     * Whether the file {@code now}, met for the first time at {@code name}, came there with its directory: not as it was then, but it still has
-     * another name that it had, so that it is the same file.
+     * Whether the file {@code now}, met for the first time at e's name, came there with its directory: not as it was then, but it still has
+     * another name that it had, so that it is the same file, and the session has it open.
      */
-    boolean movedAlong(Name name, FileState now) throws IOException {
+    boolean movedAlong(Entry e, FileState now) throws IOException {
         Entry[] candidates = now.kind == FileState.FILE && now.nlink > 1 ? byInode.get(now.ino) : null;
         if (candidates == null) {
             return false;
         }
         for (Entry c : candidates) {
-            if (c.role == Entry.TOUCHED && c.image.nlink > 1 && c.image.sameInode(now) && isAlong(c.name, name)) {
-                return hasNamesLeft(candidates, now, 0);
+            if (c.role == Entry.TOUCHED && c.image.nlink > 1 && c.image.sameInode(now) && isAlong(c.name, e.name)) {
+                return hasNamesLeft(candidates, now, 0) && !changedByOthers(e, now);
             }
         }
         return false;

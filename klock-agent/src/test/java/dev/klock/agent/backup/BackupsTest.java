@@ -302,8 +302,9 @@ class BackupsTest {
         Path one = file("h1", "before");
         Path two = Files.createLink(out.resolve("h2"), one);
         work.write(one, "edited");
+        backups.image(Work.name(one));
         work.delete(one);
-        // by a descriptor of which klock knows no more than the name that is gone
+        // by the descriptor, whose name is gone
         Files.writeString(two, "edited once more, and longer");
         work.append(two, " and once more");
         RollbackReport report = backups.rollback();
@@ -2422,7 +2423,7 @@ class BackupsTest {
         }
     }
 
-    /** A descriptor of which klock knows no more than a name that is gone changes a file; then the name of it that was moved is met first. */
+    /** A descriptor changes a file; then the name of it that was moved is met first. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void rollback_ofAFileChangedUnseenInAMovedDirectory_leavesNothingOfIt(boolean crash) throws IOException {
@@ -2433,6 +2434,7 @@ class BackupsTest {
         Path moved = out.resolve("dd");
         work.rename(d, moved);
         work.write(one, "edited");
+        backups.image(Work.name(one));
         Files.writeString(one, "edited once more, and longer");
         work.append(moved.resolve("e/c"), " and once more");
         if (crash) {
