@@ -176,8 +176,9 @@ final class Decisions {
                 aside.keepTheirs(p, "the work of session " + neighbour + ", which ran at the same time");
                 return;
             }
-            if (p.owner == Plan.OURS && e.byChild && (now.kind == FileState.FILE || now.kind == FileState.LINK)) {
+            if (p.owner == Plan.OURS && (now.kind == FileState.FILE || now.kind == FileState.LINK) && (e.byChild || known.isOfAChild(now))) {
                 p.owner = Plan.ATTRIBUTED;
+                p.ofAChild = true;
             }
             if (p.owner == Plan.THEIRS && undo.force()) {
                 p.owner = Plan.ATTRIBUTED;

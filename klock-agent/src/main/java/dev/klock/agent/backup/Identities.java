@@ -659,6 +659,22 @@ final class Identities {
         return false;
     }
 
+    /**
+     * Whether what is found now, under whatever name, counts as the session's only because it came, or changed, while a child was at work: others may
+     * have made it.
+     */
+    boolean isOfAChild(FileState now) {
+        Entry[] candidates = now.kind == FileState.FILE || now.kind == FileState.LINK ? byInode.get(now.ino) : null;
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            FileState left = c.left;
+            if (c.role == Entry.TOUCHED && c.byChild && (left != null && left.sameInode(now) || c.wasAt(now))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     // --- being changed under another name
 
     /** Whether the session is changing the file under another of its names, or was when that name went. */

@@ -419,7 +419,8 @@ final class Rollback {
                 if (wasOpen) {
                     displaced.keepCopy(origin, path, now);
                 }
-                displaced.remove(origin, child, now);
+                boolean asImaged = now.sameStat(from.image) && !from.image.racy();
+                displaced.remove(origin, child, now, !wasOpen && !asImaged && known.isOfAChild(now));
             }
             changed.add(directory);
         }
@@ -913,6 +914,7 @@ final class Rollback {
             if (FileState.look(files, p.e.name).sameInode(image)) {
                 return;
             }
+            p.aside = null;
             Name other = otherName(p);
             if (other != null) {
                 p.note("what the session did to it is undone in its other name " + other);
@@ -922,10 +924,10 @@ final class Rollback {
         } catch (IOException | RuntimeException failed) {
             p.note("what the session did to it could not be undone in its other name: " + Plan.reason(failed));
         }
-        if (p.aside != kept) {
+        if (p.aside != null) {
             p.note("what was there is in " + p.aside);
-            p.aside = kept;
         }
+        p.aside = kept;
     }
 
     /** How many names of the file are as they were. */
@@ -975,9 +977,9 @@ final class Rollback {
             writeInPlace(p, other, now);
         } else if (known.wasOpen(null, now, crashed) && now.size <= Displaced.MAX_DISPLACED_COPY) {
             // a mapping or a descriptor went on changing it when the name it was opened by was gone
-            p.aside = backups.aside("displaced", known.all().size() + p.index, other);
-            Displaced.copy(path, files.own(p.aside));
-            p.note("the session was still changing it under a name that is gone; what was there is kept");
+            Path copy = backups.aside("displaced", known.all().size() + p.index, other);
+            Displaced.copy(path, files.own(copy));
+            p.keeps(copy, "the session was still changing it under a name that is gone; what was there is kept");
             writeInPlace(p, other, now);
         } else {
             return null;

@@ -13,6 +13,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -409,5 +410,98 @@ class InMovedDirectoryTest {
 
         assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
         assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+    }
+
+    private String kept() throws IOException {
+        Path displaced = backups.directory().resolve("displaced");
+        if (!Files.exists(displaced)) {
+            return "";
+        }
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.list(displaced)) {
+            for (Path file : files.sorted().toList()) {
+                all.append(Files.isSymbolicLink(file) ? "-> " + Files.readSymbolicLink(file) : Files.readString(file)).append('\n');
+            }
+        }
+        return all.toString();
+    }
+
+    /** What others do while a child is at work is not told from what it does itself: it gives way, and is kept, and named. */
+    private void workOfOthersWhileAChildRuns() throws IOException {
+        backups.openTree(Work.name(d), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        save(d.resolve("o"), "saved meanwhile");
+        Files.writeString(d.resolve("p"), "written meanwhile");
+        Files.writeString(d.resolve("n"), "made meanwhile");
+        Files.createSymbolicLink(d.resolve("l"), Path.of("linked meanwhile"));
+        Files.createLink(d.resolve("m"), Files.writeString(d.resolve("sub/m"), "of two names meanwhile"));
+        backups.leftTree(Work.name(d));
+    }
+
+    private void assertThatAllIsKeptAndNamed(RollbackReport report) throws IOException {
+        assertThat(kept()).contains("saved meanwhile", "written meanwhile", "made meanwhile", "-> linked meanwhile", "of two names meanwhile");
+        StringBuilder named = new StringBuilder();
+        for (RollbackReport.Entry entry : report.displaced()) {
+            if (entry.detail().contains("while a child ran")) {
+                named.append(Files.isSymbolicLink(entry.aside()) ? "link" : Files.readString(entry.aside())).append('\n');
+            }
+        }
+        assertThat(named.toString()).contains("saved meanwhile", "written meanwhile", "made meanwhile", "link", "of two names meanwhile");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void work_ofOthersWhileAChildRuns_inADirectoryThatIsThenRenamed_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        workOfOthersWhileAChildRuns();
+        work.rename(d, e);
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void work_ofOthersWhileAChildRuns_inADirectoryThatIsThenRenamedTwice_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        workOfOthersWhileAChildRuns();
+        work.rename(d, e);
+        work.rename(e, e.resolveSibling("f"));
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void work_ofOthersWhileAChildRuns_inADirectoryThatIsThenRenamedOnAndBackHalfTheWay_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        workOfOthersWhileAChildRuns();
+        work.rename(d, e);
+        work.rename(e, e.resolveSibling("f"));
+        work.rename(e.resolveSibling("f"), e);
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void work_ofOthersWhileAChildRuns_inFilesThatAreThenRenamed_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        workOfOthersWhileAChildRuns();
+        for (String name : new String[] {"o", "p", "n", "l", "m"}) {
+            work.rename(d.resolve(name), d.resolveSibling(name));
+        }
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
     }
 }
