@@ -165,6 +165,15 @@ final class Entry {
         return prior == null ? image : prior;
     }
 
+    /** The directory that was last known to be at the path; null if none was. */
+    FileState lastDirectory() {
+        FileState last = left != null && left.kind == FileState.DIRECTORY ? left : prior != null && prior.kind == FileState.DIRECTORY ? prior : null;
+        for (FileState one : met) {
+            last = last == null && one.kind == FileState.DIRECTORY ? one : last;
+        }
+        return last;
+    }
+
     /** What was there before the session, whatever others have made since. */
     Earlier first() {
         return earlier.length == 0 || forced ? new Earlier(image, contentAt) : earlier[0];

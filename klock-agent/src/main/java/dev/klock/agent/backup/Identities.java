@@ -458,6 +458,17 @@ final class Identities {
         return (there.users == 0 || place.equals(moved)) && (last == null ? there.image.kind == FileState.ABSENT : isKnown(e, last));
     }
 
+    /** Of the directory that came to {@code name} by the session's rename of that number, from 1 on: the path at which it was imaged; null if none did. */
+    Entry originOf(Name name, int move) {
+        for (Name before : moves.before(name, move)) {
+            Entry e = entries.get(before);
+            if (e != null && e.role != Entry.NONE && e.image.kind == FileState.DIRECTORY) {
+                return e;
+            }
+        }
+        return null;
+    }
+
     /** Whether the directory that e had, or was left with, is at {@code name} now. */
     boolean isNow(Name name, Entry e) throws IOException {
         FileState now = FileState.look(files, name);

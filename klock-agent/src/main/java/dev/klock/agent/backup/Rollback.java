@@ -74,6 +74,7 @@ final class Rollback {
     private final Aside aside;
     private final Decisions decisions;
     private final Displaced displaced;
+    private final Remade remade;
     /** How the names begin under which this session's rollback writes beside a place: they are nobody else's. */
     private final String besidePrefix;
     private final List<Plan> plans = new ArrayList<>();
@@ -102,6 +103,7 @@ final class Rollback {
         aside = new Aside(backups, files, undo);
         decisions = new Decisions(backups, files, known, crashed, undo, metadata, aside, byName, groups);
         displaced = new Displaced(backups, files, decisions, aside, undo);
+        remade = new Remade(files, known, metadata, byName);
     }
 
     /** What earlier runs recorded. */
@@ -182,9 +184,11 @@ final class Rollback {
         }
         backups.begun = true;
         for (int i = plans.size() - 1; i >= 0; i--) {
+            remade.finish(plans.get(i).e.name);
             finishDirectory(plans.get(i));
             files.rest();
         }
+        remade.finish(null);
         return conclude();
     }
 
@@ -350,6 +354,7 @@ final class Rollback {
             }
         }
         Name held = inside(p.e.name);
+        remade.stays(p.e.name, p.now);
         aside.keepTheirs(p, held == null ? HOLDS : HOLDS + ": " + held);
     }
 
@@ -458,47 +463,58 @@ final class Rollback {
             if (wall != null) {
                 throw decisions.wall(wall);
             }
-            makeDirectory(p.e.name);
+            makeDirectory(p.e.name, p);
             p.times = true;
         } catch (IOException | UncheckedIOException failed) {
             decisions.stop(p, failed);
         }
     }
 
-    private void makeDirectory(Name name) throws IOException {
+    /** @param p what comes back there, or below */
+    private void makeDirectory(Name name, Plan p) throws IOException {
         Name parent = name.parent();
-        if (parent != null && files.mode(parent.bytes) == 0) {
-            makeParent(parent);
+        if (parent != null) {
+            haveParent(parent, p);
         }
         Files.createDirectory(files.path(name.bytes), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         changed.add(parent);
     }
 
+    private void haveParent(Name parent, Plan wanted) throws IOException {
+        if (files.mode(parent.bytes) == 0) {
+            makeParent(parent, wanted);
+        } else if (backups.begun && remade.isHalfMade(parent)) {
+            remade.made(parent, wanted);
+            changed.add(parent);
+        }
+    }
+
     /**
      * Makes a directory again because something has to come back into it: one that was there at the start, or one the session made and
      * somebody else put a file in, which the session then changed.
+     *
+     * @param wanted what comes back there, or below
      */
-    private void makeParent(Name name) throws IOException {
+    private void makeParent(Name name, Plan wanted) throws IOException {
         Plan p = byName.get(name);
         if (p == null || p.e.role == Entry.IMPLIED && p.e.image.kind == FileState.ABSENT) {
             // it came here with a directory that the session renamed, and went back with it, but others had put a file in it here
-            makeDirectory(name);
-            files.chmod(name.bytes, FileState.look(files, name), files.mode(name.parent().bytes) & 07777 | 0700);
+            makeDirectory(name, wanted);
+            remade.made(name, wanted);
+            changed.add(name);
             return;
         }
         if (p.owner == Plan.THEIRS || p.e.image.kind != FileState.DIRECTORY && (p.e.image.kind != FileState.ABSENT || p.e.role != Entry.TOUCHED)) {
             throw new Decisions.Obstructed("its directory " + name + " is gone");
         }
-        makeDirectory(name);
+        makeDirectory(name, wanted);
         if (p.e.image.kind == FileState.DIRECTORY) {
             p.times = true;
             p.action = Plan.MAKE;
             return;
         }
-        FileState made = p.e.left != null && p.e.left.kind == FileState.DIRECTORY ? p.e.left : p.e.prior;
-        if (made != null && made.kind == FileState.DIRECTORY) {
-            files.chmod(name.bytes, FileState.look(files, name), made.mode | 0700);
-        }
+        remade.made(name, wanted);
+        changed.add(name);
         aside.keepTheirs(p, HOLDS);
     }
 
@@ -543,9 +559,7 @@ final class Rollback {
                 return;
             }
             Name parent = e.name.parent();
-            if (files.mode(parent.bytes) == 0) {
-                makeParent(parent);
-            }
+            haveParent(parent, p);
             if (now.kind == FileState.DIRECTORY) {
                 throw new Decisions.Obstructed("there is a directory now");
             }

@@ -6,11 +6,16 @@ import static dev.klock.agent.backup.RollbackReport.Outcome.REMOVED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -27,6 +32,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class InMovedDirectoryTest {
     /** How the session ends. */
     enum End { ROLLBACK, KILL, UNDO }
+
+    private static final HostFiles FILES = new Attributed();
 
     @TempDir
     Path temp;
@@ -47,7 +54,7 @@ class InMovedDirectoryTest {
         Files.writeString(d.resolve("p"), "another");
         Files.createDirectory(d.resolve("sub"));
         Files.writeString(d.resolve("sub/f"), "below");
-        backups = Backups.open(home, "s", Work.FILES);
+        backups = Backups.open(home, "s", FILES);
         backups.preflight(List.of(), List.of(Work.name(out)));
         work = new Work(backups);
     }
@@ -61,13 +68,13 @@ class InMovedDirectoryTest {
         if (how == End.UNDO) {
             backups.done();
             backups.close();
-            backups = Backups.reopen(home, "s", Work.FILES);
+            backups = Backups.reopen(home, "s", FILES);
         } else if (how == End.KILL) {
             Path pack = backups.directory().resolve("pack");
             Path left = Files.copy(pack, temp.resolve("left"));
             backups.close();
             Files.move(left, pack, StandardCopyOption.REPLACE_EXISTING);
-            backups = Backups.open(home, "s", Work.FILES);
+            backups = Backups.open(home, "s", FILES);
         }
         RollbackReport report = backups.rollback();
         assertThat(report.count(FAILED)).as("%s", report).isZero();
@@ -262,7 +269,7 @@ class InMovedDirectoryTest {
         Path pack = backups.directory().resolve("pack");
         backups.close();
         Files.move(left[0], pack, StandardCopyOption.REPLACE_EXISTING);
-        backups = Backups.open(home, "s", Work.FILES);
+        backups = Backups.open(home, "s", FILES);
 
         RollbackReport report = backups.rollback();
 
@@ -281,7 +288,7 @@ class InMovedDirectoryTest {
         Path pack = backups.directory().resolve("pack");
         backups.close();
         Files.move(left[0], pack, StandardCopyOption.REPLACE_EXISTING);
-        backups = Backups.open(home, "s", Work.FILES);
+        backups = Backups.open(home, "s", FILES);
 
         RollbackReport report = backups.rollback();
 
@@ -332,13 +339,13 @@ class InMovedDirectoryTest {
         assertThat(said(end(how), made)).contains("the session made it, and somebody else has moved it to " + e);
 
         backups.close();
-        backups = Backups.reopen(home, "s", Work.FILES);
+        backups = Backups.reopen(home, "s", FILES);
         assertThat(said(backups.rollback(), made)).contains("somebody else has moved it to " + e);
 
         Files.delete(e.resolve("n"));
         Files.delete(e);
         backups.close();
-        backups = Backups.reopen(home, "s", Work.FILES);
+        backups = Backups.reopen(home, "s", FILES);
         assertThat(backups.rollback().count(KEPT_THEIRS)).isZero();
     }
 
@@ -503,5 +510,114 @@ class InMovedDirectoryTest {
 
         assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
         assertThatAllIsKeptAndNamed(report);
+    }
+
+    /** Owner, mode and an attribute of a directory and of what is in it; the owner only where that may be given away. */
+    private void givenTo(int id, Path directory) throws IOException {
+        for (Path each : List.of(directory, directory.resolve("sub"))) {
+            if (Files.getAttribute(temp, "unix:uid").equals(0)) {
+                Files.setAttribute(each, "unix:uid", id);
+                Files.setAttribute(each, "unix:gid", id);
+            }
+            Files.setAttribute(each, "unix:mode", 02775);
+            Files.getFileAttributeView(each, UserDefinedFileAttributeView.class).write("k", ByteBuffer.wrap(new byte[] {'v'}));
+        }
+    }
+
+    private static List<Object> like(Path directory) throws IOException {
+        Map<String, Object> a = Files.readAttributes(directory, "unix:mode,uid,gid");
+        return List.of(a.get("mode"), a.get("uid"), a.get("gid"), Files.getFileAttributeView(directory, UserDefinedFileAttributeView.class).list());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void directory_thatIsMadeAgainForTheWorkOfOthers_isAsItWas(End how) throws IOException {
+        givenTo(1000, d);
+        List<Object> was = like(d);
+        work.rename(d, e);
+        save(e.resolve("sub/f"), "theirs");
+        work.rename(e, e.resolveSibling("g"));
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("sub/f")).as("%s", report).hasContent("theirs");
+        assertThat(like(e)).isEqualTo(was);
+        assertThat(like(e.resolve("sub"))).isEqualTo(was);
+        assertThat(like(d)).isEqualTo(was);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void directory_thatIsMadeAgainWhereAnotherWasMovedTo_isAsThatOfTheWorkWas(End how) throws IOException {
+        Path x = Files.createDirectory(d.resolveSibling("x"));
+        Path swap = d.resolveSibling("swap");
+        givenTo(1000, d);
+        List<Object> was = like(d);
+        work.rename(d, e);
+        save(e.resolve("sub/f"), "theirs");
+        work.rename(e, swap);
+        work.rename(x, e);
+        work.rename(swap, x);
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("sub/f")).as("%s", report).hasContent("theirs");
+        assertThat(like(e)).isEqualTo(was);
+        assertThat(like(e.resolve("sub"))).isEqualTo(was);
+        assertThat(x).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void directory_ofTheSessionThatIsMadeAgainForTheWorkOfOthers_isAsItLeftIt(End how) throws IOException {
+        work.mkdir(e);
+        work.chmod(e, "rwxr-x--x");
+        Files.writeString(e.resolve("n"), "theirs");
+        work.delete(e.resolve("n"));
+        work.delete(e);
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("n")).as("%s", report).hasContent("theirs");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(e))).isEqualTo("rwxr-x--x");
+    }
+
+    /** As if the rollback had been killed when it had done its work, or some of it, and recorded nothing of that. */
+    private void cutBeforeOutcomes(Path pack) throws IOException {
+        long[] end = {Files.size(pack)};
+        Pack.open(pack, true, false, (type, head, dataAt, dataLength, intact) -> {
+            if (type == Backups.OUTCOME) {
+                end[0] = Math.min(end[0], dataAt - head.capacity() - Pack.FIXED);
+            }
+        }).close();
+        try (FileChannel file = FileChannel.open(pack, StandardOpenOption.WRITE)) {
+            file.truncate(end[0]);
+        }
+        Files.createFile(home.resolve("backups/.open/s"));
+    }
+
+    /** A rollback that is killed right after it made the directory has left it to nobody but itself. */
+    @ParameterizedTest
+    @EnumSource(names = {"KILL"})
+    void directory_thatAnInterruptedRollbackHasMade_isAsItWas(End how) throws IOException {
+        givenTo(1000, d);
+        List<Object> was = like(d);
+        work.rename(d, e);
+        save(e.resolve("sub/f"), "theirs");
+        work.write(e.resolve("sub/f"), "session");
+        work.rename(e, e.resolveSibling("g"));
+        end(how);
+        Path pack = backups.directory().resolve("pack");
+        backups.close();
+        Files.delete(e.resolve("sub/f"));
+        Files.setAttribute(e.resolve("sub"), "unix:uid", Files.getAttribute(temp, "unix:uid"));
+        Files.setAttribute(e.resolve("sub"), "unix:mode", 0700);
+        cutBeforeOutcomes(pack);
+        backups = Backups.open(home, "s", FILES);
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(e.resolve("sub/f")).as("%s", report).hasContent("theirs");
+        assertThat(like(e.resolve("sub"))).isEqualTo(was);
     }
 }
