@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,6 +26,7 @@ final class Identities {
     private static final int REPLACED = 1;
     /** … and whether they have changed a file that the session knows by other names, too. */
     private static final int CHANGED = 2;
+    private static final long NS_PER_MICRO = 1000;
     /** For so long a call that makes a file without a descriptor of it may take, as that of File.createNewFile. */
     private static final long MAX_MAKING_NS = 200_000_000L;
 
@@ -37,6 +39,8 @@ final class Identities {
     /** By inode number: the state in which the session last left a file, under whatever name. */
     private final ConcurrentHashMap<Long, Last> known;
     final Moves moves;
+    /** By the name to which it was brought; null before it is asked for. */
+    private Map<Name, Entry> brought;
 
     /**
      * How a file was last left. A write gives a file its new times before its new size: who looks in between sees the time of what comes
@@ -547,7 +551,69 @@ final class Identities {
     /** Whether what was at e's name before directories were moved is at its place, {@code place}, and nobody but the session has changed it. */
     boolean isBroughtAsItWas(Entry e, Name place, FileState now) throws IOException {
         return isUntouched(now) || isKnown(e, now) && (movedWhileOpen(place, now) != null
-                || knownElsewhere(place, now) != null && isAsBrought(e, place, now));
+                || knownElsewhere(place, now) != null && isAsBrought(e, place, now)) || isLikeBrought(e, now) && isSameBrought(e, now);
+    }
+
+    /** What the session has brought to {@code name} with a directory, as far as that is followed; null if nothing. For a rollback, during which it is the same. */
+    Entry broughtTo(Name name) {
+        if (brought == null) {
+            brought = new HashMap<>();
+            for (Entry e : entries.values()) {
+                if (e.role == Entry.TOUCHED && e.place != null && e.lost == 0 && isFollowed(e)) {
+                    Entry other = brought.get(e.place);
+                    if (other == null || other.image.kind == FileState.ABSENT) {
+                        brought.put(e.place, e);
+                    }
+                }
+            }
+        }
+        return brought.get(name);
+    }
+
+    /** Whether something in the directory, which is another one than the session has brought there, is as it has brought it: then an undo has made it anew. */
+    boolean holdsWhatWasBrought(List<Name> inside) throws IOException {
+        for (Name name : inside) {
+            Entry e = broughtTo(name);
+            if (e != null && isLikeBrought(e, FileState.look(files, name))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether {@code now}, found where the session has brought what was at e's name, is another one that has all that this had, and its times: the undo of
+     * a later session, which had moved it on, has made it anew, or a copy has.
+     */
+    boolean isLikeBrought(Entry e, FileState now) {
+        FileState was = lastBrought(e);
+        if (now.kind == FileState.ABSENT || now.kind != was.kind || !now.isLike(was) || !now.sameOwnerAndMode(was)
+                || now.hasOtherNames() && !was.hasOtherNames()) {
+            return false;
+        }
+        switch (now.kind) {
+            case FileState.FILE: return now.size == was.size && now.mtime == was.mtime;
+            case FileState.DIRECTORY: {
+                Entry there = entries.get(e.place);
+                return now.mtime == was.mtime || now.mtime == e.ownMtime || there != null && now.mtime == there.ownMtime;
+            }
+            // the JDK may give these no nanoseconds
+            default: return now.mtime / NS_PER_MICRO == was.mtime / NS_PER_MICRO;
+        }
+    }
+
+    /** {@link #isLikeBrought}: whether it is known that it holds the same. */
+    boolean isSameBrought(Entry e, FileState now) throws IOException {
+        FileState was = lastBrought(e);
+        byte[] sha = was.sha == null && was.sameStat(e.image) ? e.image.sha : was.sha;
+        return now.kind != FileState.FILE || sha != null && Arrays.equals(Sha256.of(files.path(e.place.bytes)), sha);
+    }
+
+    /** How the session has left what was at e's name, where it has brought it. */
+    FileState lastBrought(Entry e) {
+        Entry there = entries.get(e.place);
+        boolean changed = there != null && there.role == Entry.TOUCHED && there.left != null && there.left.kind != FileState.ABSENT;
+        return changed ? there.left : e.lastKnown();
     }
 
     /** Of a file of several names the inode's own time changes with any of them. */

@@ -216,7 +216,7 @@ final class Rollback {
             for (Name child : files.list(directory)) {
                 Plan p = byName.get(child);
                 FileState now = FileState.look(files, child);
-                boolean goes = p == null ? broughtFrom(child, now) != null
+                boolean goes = p == null ? broughtFrom(child, now) != null || madeAnew(child, now) != null
                         : p.e.role == Entry.TOUCHED ? p.outcome == null && p.action == Plan.REMOVE : p.e.image.kind == FileState.ABSENT;
                 Name deeper = now.kind == FileState.DIRECTORY ? willBeIn(child) : null;
                 if (now.kind != FileState.ABSENT && (!goes || deeper != null)) {
@@ -403,6 +403,8 @@ final class Rollback {
             }
             FileState now = FileState.look(files, child);
             Entry from = now.kind == FileState.ABSENT ? null : broughtFrom(child, now);
+            boolean anew = from == null && now.kind != FileState.ABSENT;
+            from = anew ? madeAnew(child, now) : from;
             boolean wasOpen = from == null;
             from = wasOpen ? known.movedWhileOpen(child, now) : from;
             Plan origin = from == null ? null : byName.get(from.name);
@@ -425,7 +427,7 @@ final class Rollback {
                     displaced.keepCopy(origin, path, now);
                 }
                 boolean asImaged = now.sameStat(from.image) && !from.image.racy();
-                displaced.remove(origin, child, now, !wasOpen && !asImaged && known.isOfAChild(now));
+                displaced.remove(origin, child, now, !wasOpen && !asImaged && (known.isOfAChild(now) || anew && isUnproven(from, now)));
             }
             changed.add(directory);
         }
@@ -435,6 +437,18 @@ final class Rollback {
     private Entry broughtFrom(Name name, FileState now) {
         Entry from = known.knownElsewhere(name, now);
         return from == null || crashed || known.isAsBrought(from, name, now) ? from : null;
+    }
+
+    /** What the session has brought to {@code name}, and the undo of a later session has made anew there; null if it is not that. */
+    private Entry madeAnew(Name name, FileState now) throws IOException {
+        Entry e = known.broughtTo(name);
+        return e != null && known.isLikeBrought(e, now) && (isUnproven(e, now) || known.isSameBrought(e, now)) ? e : null;
+    }
+
+    /** Whether nothing but its size and times tells that it is what the session has brought there: it is kept. */
+    private boolean isUnproven(Entry e, FileState now) {
+        FileState was = known.lastBrought(e);
+        return now.kind == FileState.FILE && was.sha == null && !was.sameStat(e.image);
     }
 
     /** Whether what is at {@code name} may go, as its image can be read. */
