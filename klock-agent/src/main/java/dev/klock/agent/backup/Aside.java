@@ -30,17 +30,19 @@ final class Aside {
         if (p.e.image.kind != FileState.FILE || undo.dry()) {
             return;
         }
-        p.aside = putAside(p, p.e.image, p.e.contentAt, "");
+        Path image = putAside(p, p.e.image, p.e.contentAt, "");
+        if (image != null) {
+            p.keeps(image, why);
+        }
     }
 
     /** What could not be put back is given to the user to put back by hand. */
     void ofFailed(Plan p) {
         if (p.outcome == Outcome.FAILED && p.e.image.kind == FileState.FILE && p.e.contentAt >= 0 && !undo.dry()) {
             Path image = putAside(p, p.e.image, p.e.contentAt, "");
-            if (image != null && p.aside != null) {
-                p.note("what was there is in " + p.aside);
+            if (image != null) {
+                p.keeps(image, p.detail);
             }
-            p.aside = image == null ? p.aside : image;
         }
     }
 
@@ -109,7 +111,9 @@ final class Aside {
             Entry.Earlier was = e.earlier[i];
             if (was.contentAt >= 0) {
                 Path aside = putAside(p, was.image, was.contentAt, i == 0 && !kept ? "" : ".v" + (i + 1));
-                p.aside = i == 0 && !kept || p.aside == null ? aside : p.aside;
+                if (aside != null && (i == 0 && !kept || p.aside == null)) {
+                    p.keeps(aside, p.detail);
+                }
                 others += i == 0 ? 0 : 1;
             } else if (i > 0 && was.image.kind == FileState.LINK) {
                 p.note("before that others had put " + was.image.describe() + " there");

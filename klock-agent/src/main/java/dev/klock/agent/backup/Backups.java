@@ -46,7 +46,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * A writable mapping outlives its descriptor: call {@link #mapped} for it, and {@code left} only for the descriptor.
  *
  * <p><b>Others in between.</b> When the session touches a path again and finds that somebody else changed it since it left, their
- * version is imaged too: a rollback brings back theirs, and puts the first image aside.
+ * version is imaged too: a rollback brings back theirs, and puts the first image aside. A file of several names is one: whatever name the
+ * session touches, what is there is compared with how it left the file last, and what others have made of it comes back under all names.
  *
  * <h2>What is on disk when</h2>
  * Images: durable before the effect. {@code left}: written without fsync, and for a path that is changed again and again only now and
@@ -464,6 +465,14 @@ public final class Backups implements Closeable {
             }
             e.users++;
         }
+        if (e.theirs != null) {
+            try {
+                supersedeOthers(e);
+            } catch (IOException | RuntimeException failed) {
+                giveUp(e);
+                throw failed;
+            }
+        }
         return e;
     }
 
@@ -506,10 +515,13 @@ public final class Backups implements Closeable {
 
     /** Whether others changed e while its image was made durable, so that it was taken once more. */
     private boolean takenAgain(Entry e, int attempt) throws IOException {
+        boolean again = attempt < READ_ATTEMPTS && takeAgain(e);
+        supersedeOthers(e);
+        return again;
+    }
+
+    private boolean takeAgain(Entry e) throws IOException {
         synchronized (e) {
-            if (attempt == READ_ATTEMPTS) {
-                return false;
-            }
             if (e.users > 1 || e.overlapped) {
                 boolean again = supersedeReplaced(e);
                 if (again) {
@@ -571,10 +583,14 @@ public final class Backups implements Closeable {
      */
     private boolean changedSinceImaged(Entry e) throws IOException {
         FileState was = e.image;
-        if (!e.fresh || was.nlink > 1 && was.kind == FileState.FILE) {
+        if (!e.fresh) {
             return false;
         }
         FileState now = FileState.look(files, e.name);
+        if (was.kind == FileState.FILE && was.nlink > 1) {
+            // the image is that of another name, perhaps, of what is being changed by that
+            return now.sameInode(was) && known.changedByOthers(e, now);
+        }
         switch (was.kind) {
             case FileState.ABSENT:
                 return now.kind != FileState.ABSENT && !e.moved;
@@ -674,6 +690,7 @@ public final class Backups implements Closeable {
                         opened = true;
                     }
                 }
+                supersedeOthers(e);
             }
             synchronized (sources) {
                 earlier = null;
@@ -697,6 +714,7 @@ public final class Backups implements Closeable {
                             again = true;
                         }
                     }
+                    supersedeOthers(e);
                 }
             }
             if (to != null && !atWork) {
@@ -1870,7 +1888,7 @@ public final class Backups implements Closeable {
         for (int attempt = 1; ; attempt++) {
             FileState now = later && attempt == 1 ? seen.state : look(e.name);
             FileState moved = null;
-            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && (movedHere(e.name, now, seen) || known.movedAlong(e.name, now))) {
+            if (now.kind != FileState.ABSENT && role == Entry.TOUCHED && (movedHere(e.name, now, seen) || known.movedAlong(e, now))) {
                 e.moved = true;
                 moved = now;
                 now = FileState.absent();
@@ -1879,8 +1897,9 @@ public final class Backups implements Closeable {
                 now = now.withAttributes(files.attributes(e.name.bytes));
             }
             Entry twin = role == Entry.TOUCHED && now.kind != FileState.DIRECTORY ? known.twin(e, now) : null;
-            if (twin != null) {
-                record(e, role, twin.image, twin.contentAt, later);
+            boolean theirs = role == Entry.TOUCHED && now.hasOtherNames() && known.changedByOthers(e, now);
+            if (twin != null && !theirs) {
+                recordAs(e, twin, later);
                 return;
             }
             if (now.kind != FileState.FILE) {
@@ -1892,12 +1911,10 @@ public final class Backups implements Closeable {
                 return;
             }
             try {
-                boolean isMuch = later && seen.many || now.size > SMALL;
-                if (isMuch && isUnchanged(e, role, now, later)) {
-                    return;
-                }
-                if (now.size > SMALL || !small(e, e.name, role, now, seen, isMuch)) {
-                    content(e, e.name, role, now.withAttributes(files.attributes(e.name.bytes)));
+                if (theirs) {
+                    takeTheirs(e, twin, now, seen);
+                } else {
+                    takeFile(e, role, now, seen);
                 }
                 return;
             } catch (Pack.Unstable changed) {
@@ -1909,6 +1926,89 @@ public final class Backups implements Closeable {
                     throw gone;
                 }
             }
+        }
+    }
+
+    private void takeFile(Entry e, int role, FileState now, Seen seen) throws IOException {
+        boolean later = seen != null;
+        boolean isMuch = later && seen.many || now.size > SMALL;
+        if (isMuch && isUnchanged(e, role, now, later)) {
+            return;
+        }
+        if (now.size > SMALL || !small(e, e.name, role, now, seen, isMuch)) {
+            content(e, e.name, role, now.withAttributes(files.attributes(e.name.bytes)));
+        }
+    }
+
+    /** e is one more name of the file of {@code twin}: what was there before is what was there, whatever became of it since. Holds e. */
+    private void recordAs(Entry e, Entry twin, boolean later) throws IOException {
+        Entry.Earlier[] before = e.role == Entry.TOUCHED ? Entry.NO_EARLIER : twin.earlier;
+        for (int i = 0; i < before.length; i++) {
+            record(e, Entry.TOUCHED, before[i].image, before[i].contentAt, later);
+            e.superseded();
+        }
+        record(e, Entry.TOUCHED, twin.image, twin.contentAt, later);
+    }
+
+    /**
+     * Somebody else has changed what is in a file of several names since the session left it: by whatever name that was, it is the file as they left
+     * it that has to come back under this one, and, by {@link #supersedeOthers}, under those that the session knows already. Holds e.
+     *
+     * @param twin one of these, null if there is none
+     */
+    private void takeTheirs(Entry e, Entry twin, FileState now, Seen seen) throws IOException {
+        int role = e.role;
+        Entry.Earlier image = new Entry.Earlier(e.image, e.contentAt);
+        Entry.Earlier[] before = e.earlier;
+        try {
+            if (role != Entry.TOUCHED && twin != null) {
+                recordAs(e, twin, seen != null);
+                e.superseded();
+            }
+            // those that the session has made go with a rollback
+            FileState theirs = now.withNames(Math.max(1, now.nlink - known.namesMade(e, now)));
+            takeFile(e, Entry.TOUCHED, theirs, seen);
+            e.theirs = theirs;
+        } catch (IOException | RuntimeException failed) {
+            e.role = role;
+            e.image = image.image;
+            e.contentAt = image.contentAt;
+            e.earlier = before;
+            throw failed;
+        }
+    }
+
+    /** What others have made of a file is what comes back under all its names. Holds no entry. */
+    private void supersedeOthers(Entry e) throws IOException {
+        FileState theirs;
+        Entry.Earlier image;
+        synchronized (e) {
+            theirs = e.theirs;
+            image = new Entry.Earlier(e.image, e.contentAt);
+            e.theirs = null;
+        }
+        if (theirs == null) {
+            return;
+        }
+        for (Entry other : known.otherNames(e, theirs)) {
+            synchronized (other) {
+                if (other.role != Entry.TOUCHED || !other.image.sameInode(theirs) || other.image.sameStat(theirs)) {
+                    continue;
+                }
+                leaveIfGone(other);
+                FileState left = other.left;
+                long leftAt = other.leftAt;
+                other.superseded();
+                record(other, Entry.TOUCHED, image.image, image.contentAt, true);
+                if (left != null) {
+                    // of which the record of an image makes something that is being changed
+                    other.leftAt = leftAt;
+                    writeLeft(other, true);
+                }
+            }
+        }
+        synchronized (e) {
+            e.recordEnd = Math.max(e.recordEnd, pack.end());
         }
     }
 

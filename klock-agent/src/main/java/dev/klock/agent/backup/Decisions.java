@@ -176,8 +176,9 @@ final class Decisions {
                 aside.keepTheirs(p, "the work of session " + neighbour + ", which ran at the same time");
                 return;
             }
-            if (p.owner == Plan.OURS && e.byChild && (now.kind == FileState.FILE || now.kind == FileState.LINK)) {
+            if (p.owner == Plan.OURS && (now.kind == FileState.FILE || now.kind == FileState.LINK) && (e.byChild || known.isOfAChild(now))) {
                 p.owner = Plan.ATTRIBUTED;
+                p.ofAChild = true;
             }
             if (p.owner == Plan.THEIRS && undo.force()) {
                 p.owner = Plan.ATTRIBUTED;
@@ -388,7 +389,10 @@ final class Decisions {
             case FileState.LINK:
                 return Arrays.equals(now.link, left.link) ? Plan.OURS : Plan.THEIRS;
             case FileState.DIRECTORY:
-                return now.sameInode(left) && now.sameOwner(left) && (now.mode | 0700) == (left.mode | 0700) ? Plan.OURS : Plan.THEIRS;
+                // with its time to the nanosecond, or with what is in it, another one is what the undo of a later session has made anew
+                boolean it = now.sameInode(left) || isMade(e) && (now.mtime == left.mtime || now.mtime == e.ownMtime
+                        || known.holdsWhatWasBrought(backups.list(e.name)));
+                return it && now.sameOwner(left) && (now.mode | 0700) == (left.mode | 0700) ? Plan.OURS : Plan.THEIRS;
             default:
                 return now.sameInode(left) ? Plan.OURS : Plan.THEIRS;
         }

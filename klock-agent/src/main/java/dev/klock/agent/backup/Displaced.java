@@ -23,6 +23,8 @@ final class Displaced {
     /** Largest content that is copied, not linked, before an attributed file gives way. */
     static final long MAX_DISPLACED_COPY = 64L << 20;
 
+    private static final String WHILE_A_CHILD_RAN = "changed while a child ran, by it or by somebody else; what was there is kept";
+
     /** How often what changes again and again while it is to give way is looked at. */
     static final int MAX_LOOKS = 3;
 
@@ -99,9 +101,15 @@ final class Displaced {
     /**
      * Takes away what the session brought to {@code name} with a directory and is, or will be, back where it was; not what others put in its place
      * in the last moment.
+     *
+     * @param attributed whether others may have made it while a child was at work, so that it is kept
      */
-    void remove(Plan origin, Name name, FileState now) throws IOException {
+    void remove(Plan origin, Name name, FileState now, boolean attributed) throws IOException {
         Path path = files.path(name.bytes);
+        boolean stays = attributed && now.nlink == 1 && (now.kind == FileState.LINK || now.size > 0);
+        if (attributed && !stays && now.kind == FileState.FILE) {
+            keepCopy(origin, path, now);
+        }
         Path away = unused(backups.aside("displaced", origin.index, name));
         Path own = files.own(away);
         try {
@@ -110,14 +118,27 @@ final class Displaced {
             return;
         } catch (AtomicMoveNotSupportedException elsewhere) {
             if (FileState.look(files, name).couldBeMoved(now)) {
+                if (stays && now.kind == FileState.FILE) {
+                    keepCopy(origin, path, now);
+                } else if (stays) {
+                    Files.createSymbolicLink(own, files.text(now.link));
+                    origin.keeps(away, WHILE_A_CHILD_RAN);
+                }
                 Files.delete(path);
             }
             return;
         }
-        if (FileState.look(files, new Name(files.name(own))).couldBeMoved(now)) {
-            Files.delete(own);
-        } else {
+        if (!FileState.look(files, new Name(files.name(own))).couldBeMoved(now)) {
             putBack(origin, path, away);
+        } else if (stays) {
+            origin.keeps(away, WHILE_A_CHILD_RAN);
+        } else {
+            Files.delete(own);
+            if (attributed && now.kind == FileState.LINK) {
+                // not one name more of something that may stay
+                Files.createSymbolicLink(own, files.text(now.link));
+                origin.keeps(away, WHILE_A_CHILD_RAN);
+            }
         }
     }
 
@@ -142,14 +163,12 @@ final class Displaced {
                 Files.delete(away);
                 Files.createSymbolicLink(away, files.path(moved.link));
             }
-            p.aside = away;
-            p.note(why(p));
+            p.keeps(away, why(p));
             return;
         }
         if (moved.kind == FileState.FILE && moved.nlink == 1 && (moved.size > 0 || p.owner == Plan.OURS)) {
             if (p.owner == Plan.ATTRIBUTED) {
-                p.aside = away;
-                p.note(why(p));
+                p.keeps(away, why(p));
             } else {
                 kept++;
                 keptIn = away.getParent();
@@ -171,9 +190,9 @@ final class Displaced {
         if (p.owner == Plan.ATTRIBUTED && p.now.kind == FileState.FILE && p.now.nlink == 1 && p.now.size > 0) {
             keepCopy(p, path);
         } else if (p.owner == Plan.ATTRIBUTED && p.now.kind == FileState.LINK) {
-            p.aside = unused(backups.aside("displaced", p.index, p.e.name));
-            Files.createSymbolicLink(files.own(p.aside), files.text(p.now.link));
-            p.note(why(p));
+            Path away = unused(backups.aside("displaced", p.index, p.e.name));
+            Files.createSymbolicLink(files.own(away), files.text(p.now.link));
+            p.keeps(away, why(p));
         } else if (p.owner == Plan.ATTRIBUTED && p.now.kind != FileState.FILE) {
             p.note("it gave way to the image: " + p.now.describe());
         }
@@ -195,7 +214,7 @@ final class Displaced {
         Path aside = unused(wanted);
         if (p.e.inPlace && !aside.equals(wanted)) {
             // kept by a run that was interrupted when it may have begun to write here
-            p.aside = latest(wanted);
+            p.keeps(latest(wanted), why(p));
             return;
         }
         if (now.size > MAX_DISPLACED_COPY && !undo.force()) {
@@ -208,16 +227,15 @@ final class Displaced {
             files.chmod(files.name(path), now, now.mode | 0600);
             copy(path, files.own(aside));
         }
-        p.aside = aside;
-        p.note(why(p));
+        p.keeps(aside, why(p));
     }
 
     private String why(Plan p) {
         if (undo.force()) {
             return "what was there is kept";
         }
-        if (p.e.byChild) {
-            return "changed while a child ran, by it or by somebody else; what was there is kept";
+        if (p.e.byChild || p.ofAChild) {
+            return WHILE_A_CHILD_RAN;
         }
         if (p.e.left == null || p.e.users > 0 || p.e.isMapped()) {
             return "the session was still changing it; what was there is kept";

@@ -13,7 +13,7 @@ final class Entry {
     /** Touched: the image is what a rollback brings back. */
     static final int TOUCHED = 3;
 
-    private static final Earlier[] NO_EARLIER = {};
+    static final Earlier[] NO_EARLIER = {};
     private static final FileState[] NONE_MET = {};
 
     /** An image that another took the place of. */
@@ -39,6 +39,8 @@ final class Entry {
     volatile long recordEnd;
     /** The image is of what was just there, and the session has left nothing since. */
     boolean fresh;
+    /** The image is what others have written into a file that has more names: it is to be that of the others, too; else null. */
+    volatile FileState theirs;
     /** Data of the image fails its checksum. */
     boolean damaged;
 
@@ -161,6 +163,15 @@ final class Entry {
     /** The last state of the path that is known for certain to be the session's, or the image. */
     FileState lastKnown() {
         return prior == null ? image : prior;
+    }
+
+    /** The directory that was last known to be at the path; null if none was. */
+    FileState lastDirectory() {
+        FileState last = left != null && left.kind == FileState.DIRECTORY ? left : prior != null && prior.kind == FileState.DIRECTORY ? prior : null;
+        for (FileState one : met) {
+            last = last == null && one.kind == FileState.DIRECTORY ? one : last;
+        }
+        return last;
     }
 
     /** What was there before the session, whatever others have made since. */

@@ -98,6 +98,10 @@ final class FileState {
         return new FileState(kind, mode, uid, gid, nlink, dev, ino, rdev, size, mtime, ctime, atime, taken, link, digest, exact, attributes, inferred);
     }
 
+    FileState withNames(int names) {
+        return new FileState(kind, mode, uid, gid, names, dev, ino, rdev, size, mtime, ctime, atime, taken, link, sha, exact, attributes, inferred);
+    }
+
     static long now() {
         return System.currentTimeMillis() * 1_000_000L;
     }

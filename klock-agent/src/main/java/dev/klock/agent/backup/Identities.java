@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,6 +20,13 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Identities {
     /** How often what changes each time it is looked at is looked at once more. */
     private static final int MAX_LOOKS = 10;
+    /** Questions to {@link #isTheirs}: whether what is at a name that was left is others', … */
+    private static final int FOREIGN = 0;
+    /** … whether they have put another file where the session has one open, … */
+    private static final int REPLACED = 1;
+    /** … and whether they have changed a file that the session knows by other names, too. */
+    private static final int CHANGED = 2;
+    private static final long NS_PER_MICRO = 1000;
     /** For so long a call that makes a file without a descriptor of it may take, as that of File.createNewFile. */
     private static final long MAX_MAKING_NS = 200_000_000L;
 
@@ -31,6 +39,8 @@ final class Identities {
     /** By inode number: the state in which the session last left a file, under whatever name. */
     private final ConcurrentHashMap<Long, Last> known;
     final Moves moves;
+    /** By the name to which it was brought; null before it is asked for. */
+    private Map<Name, Entry> brought;
 
     /**
      * How a file was last left. A write gives a file its new times before its new size: who looks in between sees the time of what comes
@@ -235,15 +245,14 @@ final class Identities {
      * it meanwhile under another of its names, and its end comes after the look: so yes only for what two looks have found the same.
      */
     boolean foreign(Entry e, FileState now) throws IOException {
-        return isTheirs(e, now, false);
+        return isTheirs(e, now, FOREIGN);
     }
 
-    /** @param open whether the session has a file of the name open, so that it is {@link #looksReplaced} that is asked */
-    private boolean isTheirs(Entry e, FileState now, boolean open) throws IOException {
+    private boolean isTheirs(Entry e, FileState now, int how) throws IOException {
         FileState seen = now;
-        for (int n = 0; open ? looksReplaced(e, seen) : looksForeign(e, seen); n++) {
+        for (int n = 0; looksTheirs(e, seen, how); n++) {
             FileState again = FileState.look(files, e.name);
-            if (!(open ? looksReplaced(e, again) : looksForeign(e, again))) {
+            if (!looksTheirs(e, again, how)) {
                 return false;
             }
             if (n == MAX_LOOKS || again.sameStat(seen)) {
@@ -252,6 +261,14 @@ final class Identities {
             seen = again;
         }
         return false;
+    }
+
+    private boolean looksTheirs(Entry e, FileState now, int how) throws IOException {
+        switch (how) {
+            case FOREIGN: return looksForeign(e, now);
+            case REPLACED: return looksReplaced(e, now);
+            default: return looksChanged(e, now);
+        }
     }
 
     private boolean looksForeign(Entry e, FileState now) throws IOException {
@@ -305,7 +322,7 @@ final class Identities {
      * one of its threads is making in this moment is looked at once more.
      */
     boolean isReplaced(Entry e, FileState now) throws IOException {
-        return isTheirs(e, now, true);
+        return isTheirs(e, now, REPLACED);
     }
 
     private boolean looksReplaced(Entry e, FileState now) {
@@ -328,6 +345,55 @@ final class Identities {
 
     // --- the same file under another name
 
+    /**
+     * Whether somebody else has changed what is in the file at e's name since the session left it last, under whatever name: then what is there
+     * now is theirs, and not what the image of another name holds. No of a file that the session has open.
+     */
+    boolean changedByOthers(Entry e, FileState now) throws IOException {
+        return isTheirs(e, now, CHANGED);
+    }
+
+    private boolean looksChanged(Entry e, FileState now) throws IOException {
+        Entry[] candidates = now.kind == FileState.FILE ? byInode.get(now.ino) : null;
+        if (candidates == null || leftAsIs(now) || openElsewhere(e, now)) {
+            return false;
+        }
+        for (Entry c : candidates) {
+            if (c.role == Entry.TOUCHED && now.couldBeMoved(c.image)) {
+                return false;
+            }
+        }
+        Last last = known.get(now.ino);
+        // another time alone is no change
+        return last == null || last.state.sha == null || !last.state.sameInode(now) || last.state.size != now.size
+                || !Arrays.equals(Sha256.of(files.path(e.name.bytes)), last.state.sha);
+    }
+
+    /** The other names of the file at e's name that the session has met it at: those at which it is still, or was among others. */
+    List<Entry> otherNames(Entry e, FileState now) {
+        List<Entry> names = new ArrayList<>();
+        Entry[] candidates = byInode.get(now.ino);
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            if (c != e && c.role == Entry.TOUCHED && c.image.sameInode(now) && c.contentAt >= 0
+                    && (holds(c.name, now) || c.image.nlink > 1 && hasNamesLeft(candidates, now, 0))) {
+                names.add(c);
+            }
+        }
+        return names;
+    }
+
+    /** How many names the session has given the file, which are there and go with a rollback. */
+    int namesMade(Entry e, FileState now) {
+        int made = 0;
+        Entry[] candidates = byInode.get(now.ino);
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            made += c != e && c.role == Entry.TOUCHED && !c.image.sameInode(now) && holds(c.name, now) ? 1 : 0;
+        }
+        return made;
+    }
+
     /** Another name of the same file that was imaged before: its image is what this one was, whatever was written since. */
     Entry twin(Entry e, FileState now) {
         Entry[] candidates = byInode.get(now.ino);
@@ -341,7 +407,7 @@ final class Identities {
                 continue;
             }
             known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.isOpenOn(now);
-            if (now.sameInode(other.image) && other.image.hasOtherNames() && (now.kind != FileState.FILE || other.contentAt >= 0)) {
+            if (now.sameInode(other.image) && (other.image.hasOtherNames() || now.hasOtherNames() && holds(other.name, now)) && (now.kind != FileState.FILE || other.contentAt >= 0)) {
                 twin = other;
             }
         }
@@ -394,6 +460,17 @@ final class Identities {
         FileState last = there.left;
         last = last == null ? there.prior : last;
         return (there.users == 0 || place.equals(moved)) && (last == null ? there.image.kind == FileState.ABSENT : isKnown(e, last));
+    }
+
+    /** Of the directory that came to {@code name} by the session's rename of that number, from 1 on: the path at which it was imaged; null if none did. */
+    Entry originOf(Name name, int move) {
+        for (Name before : moves.before(name, move)) {
+            Entry e = entries.get(before);
+            if (e != null && e.role != Entry.NONE && e.image.kind == FileState.DIRECTORY) {
+                return e;
+            }
+        }
+        return null;
     }
 
     /** Whether the directory that e had, or was left with, is at {@code name} now. */
@@ -474,7 +551,69 @@ final class Identities {
     /** Whether what was at e's name before directories were moved is at its place, {@code place}, and nobody but the session has changed it. */
     boolean isBroughtAsItWas(Entry e, Name place, FileState now) throws IOException {
         return isUntouched(now) || isKnown(e, now) && (movedWhileOpen(place, now) != null
-                || knownElsewhere(place, now) != null && isAsBrought(e, place, now));
+                || knownElsewhere(place, now) != null && isAsBrought(e, place, now)) || isLikeBrought(e, now) && isSameBrought(e, now);
+    }
+
+    /** What the session has brought to {@code name} with a directory, as far as that is followed; null if nothing. For a rollback, during which it is the same. */
+    Entry broughtTo(Name name) {
+        if (brought == null) {
+            brought = new HashMap<>();
+            for (Entry e : entries.values()) {
+                if (e.role == Entry.TOUCHED && e.place != null && e.lost == 0 && isFollowed(e)) {
+                    Entry other = brought.get(e.place);
+                    if (other == null || other.image.kind == FileState.ABSENT) {
+                        brought.put(e.place, e);
+                    }
+                }
+            }
+        }
+        return brought.get(name);
+    }
+
+    /** Whether something in the directory, which is another one than the session has brought there, is as it has brought it: then an undo has made it anew. */
+    boolean holdsWhatWasBrought(List<Name> inside) throws IOException {
+        for (Name name : inside) {
+            Entry e = broughtTo(name);
+            if (e != null && isLikeBrought(e, FileState.look(files, name))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether {@code now}, found where the session has brought what was at e's name, is another one that has all that this had, and its times: the undo of
+     * a later session, which had moved it on, has made it anew, or a copy has.
+     */
+    boolean isLikeBrought(Entry e, FileState now) {
+        FileState was = lastBrought(e);
+        if (now.kind == FileState.ABSENT || now.kind != was.kind || !now.isLike(was) || !now.sameOwnerAndMode(was)
+                || now.hasOtherNames() && !was.hasOtherNames()) {
+            return false;
+        }
+        switch (now.kind) {
+            case FileState.FILE: return now.size == was.size && now.mtime == was.mtime;
+            case FileState.DIRECTORY: {
+                Entry there = entries.get(e.place);
+                return now.mtime == was.mtime || now.mtime == e.ownMtime || there != null && now.mtime == there.ownMtime;
+            }
+            // the JDK may give these no nanoseconds
+            default: return now.mtime / NS_PER_MICRO == was.mtime / NS_PER_MICRO;
+        }
+    }
+
+    /** {@link #isLikeBrought}: whether it is known that it holds the same. */
+    boolean isSameBrought(Entry e, FileState now) throws IOException {
+        FileState was = lastBrought(e);
+        byte[] sha = was.sha == null && was.sameStat(e.image) ? e.image.sha : was.sha;
+        return now.kind != FileState.FILE || sha != null && Arrays.equals(Sha256.of(files.path(e.place.bytes)), sha);
+    }
+
+    /** How the session has left what was at e's name, where it has brought it. */
+    FileState lastBrought(Entry e) {
+        Entry there = entries.get(e.place);
+        boolean changed = there != null && there.role == Entry.TOUCHED && there.left != null && there.left.kind != FileState.ABSENT;
+        return changed ? there.left : e.lastKnown();
     }
 
     /** Of a file of several names the inode's own time changes with any of them. */
@@ -527,17 +666,17 @@ final class Identities {
     }
 
     /**
-     * Whether the file {@code now}, met for the first time at {@code name}, came there with its directory: not as it was then, but it still has
-     * another name that it had, so that it is the same file.
+     * Whether the file {@code now}, met for the first time at e's name, came there with its directory: not as it was then, but it still has
+     * another name that it had, so that it is the same file, and the session has it open.
      */
-    boolean movedAlong(Name name, FileState now) throws IOException {
+    boolean movedAlong(Entry e, FileState now) throws IOException {
         Entry[] candidates = now.kind == FileState.FILE && now.nlink > 1 ? byInode.get(now.ino) : null;
         if (candidates == null) {
             return false;
         }
         for (Entry c : candidates) {
-            if (c.role == Entry.TOUCHED && c.image.nlink > 1 && c.image.sameInode(now) && isAlong(c.name, name)) {
-                return hasNamesLeft(candidates, now, 0);
+            if (c.role == Entry.TOUCHED && c.image.nlink > 1 && c.image.sameInode(now) && isAlong(c.name, e.name)) {
+                return hasNamesLeft(candidates, now, 0) && !changedByOthers(e, now);
             }
         }
         return false;
@@ -591,6 +730,22 @@ final class Identities {
         for (Entry c : candidates) {
             if (c != name && c.decided && now.sameInode(c.image)
                     && (c.inPlace || c.image.size == now.size && Arrays.equals(Sha256.of(files.path(name.name.bytes)), c.image.sha))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether what is found now, under whatever name, counts as the session's only because it came, or changed, while a child was at work: others may
+     * have made it.
+     */
+    boolean isOfAChild(FileState now) {
+        Entry[] candidates = now.kind == FileState.FILE || now.kind == FileState.LINK ? byInode.get(now.ino) : null;
+        for (int i = 0; candidates != null && i < candidates.length; i++) {
+            Entry c = candidates[i];
+            FileState left = c.left;
+            if (c.role == Entry.TOUCHED && c.byChild && (left != null && left.sameInode(now) || c.wasAt(now))) {
                 return true;
             }
         }

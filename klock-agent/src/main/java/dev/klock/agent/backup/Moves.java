@@ -69,6 +69,30 @@ final class Moves {
         return false;
     }
 
+    int count() {
+        return all.length;
+    }
+
+    /** The names that what came to {@code name} by the move of that number, from 1 on, had before, the last first; none if that brought nothing there. */
+    List<Name> before(Name name, int move) {
+        Move[] moves = all;
+        List<Name> names = new ArrayList<>();
+        Name at = along(name, moves[move - 1].to, moves[move - 1].from);
+        for (int i = move - 2; at != null; i--) {
+            names.add(at);
+            if (i < 0) {
+                return names;
+            }
+            Name before = along(at, moves[i].to, moves[i].from);
+            while (before == null && along(at, moves[i].from, moves[i].to) == null && i > 0) {
+                i--;
+                before = along(at, moves[i].to, moves[i].from);
+            }
+            at = before;
+        }
+        return names;
+    }
+
     /** The name that {@code name} has when {@code from} becomes {@code to}; null if it is not at or below that. */
     static Name along(Name name, Name from, Name to) {
         return name.equals(from) ? to : name.below(from) ? name.moved(from, to) : null;

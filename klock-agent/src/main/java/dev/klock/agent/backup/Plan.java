@@ -31,6 +31,8 @@ final class Plan {
     boolean times;
     /** {@link Rollback#GONE} or {@link Rollback#CHANGED}, if this is so of what a directory's rename has taken from here; else 0. */
     int found;
+    /** Others may have made what is there while a child was at work. */
+    boolean ofAChild;
     Outcome outcome;
     String detail;
     Path aside;
@@ -58,6 +60,15 @@ final class Plan {
 
     void note(String more) {
         detail = detail == null ? more : detail.contains(more) ? detail : detail + "; " + more;
+    }
+
+    /** {@code file} holds what gave way, or was not put back; what was named so before is named in words. */
+    void keeps(Path file, String why) {
+        note(why);
+        if (aside != null && !aside.equals(file)) {
+            note("what was there is in " + aside);
+        }
+        aside = file;
     }
 
     /** The reason for people. */

@@ -74,6 +74,7 @@ final class Rollback {
     private final Aside aside;
     private final Decisions decisions;
     private final Displaced displaced;
+    private final Remade remade;
     /** How the names begin under which this session's rollback writes beside a place: they are nobody else's. */
     private final String besidePrefix;
     private final List<Plan> plans = new ArrayList<>();
@@ -102,6 +103,7 @@ final class Rollback {
         aside = new Aside(backups, files, undo);
         decisions = new Decisions(backups, files, known, crashed, undo, metadata, aside, byName, groups);
         displaced = new Displaced(backups, files, decisions, aside, undo);
+        remade = new Remade(files, known, metadata, byName);
     }
 
     /** What earlier runs recorded. */
@@ -182,9 +184,11 @@ final class Rollback {
         }
         backups.begun = true;
         for (int i = plans.size() - 1; i >= 0; i--) {
+            remade.finish(plans.get(i).e.name);
             finishDirectory(plans.get(i));
             files.rest();
         }
+        remade.finish(null);
         return conclude();
     }
 
@@ -212,7 +216,7 @@ final class Rollback {
             for (Name child : files.list(directory)) {
                 Plan p = byName.get(child);
                 FileState now = FileState.look(files, child);
-                boolean goes = p == null ? broughtFrom(child, now) != null
+                boolean goes = p == null ? broughtFrom(child, now) != null || madeAnew(child, now) != null
                         : p.e.role == Entry.TOUCHED ? p.outcome == null && p.action == Plan.REMOVE : p.e.image.kind == FileState.ABSENT;
                 Name deeper = now.kind == FileState.DIRECTORY ? willBeIn(child) : null;
                 if (now.kind != FileState.ABSENT && (!goes || deeper != null)) {
@@ -350,6 +354,7 @@ final class Rollback {
             }
         }
         Name held = inside(p.e.name);
+        remade.stays(p.e.name, p.now);
         aside.keepTheirs(p, held == null ? HOLDS : HOLDS + ": " + held);
     }
 
@@ -398,6 +403,8 @@ final class Rollback {
             }
             FileState now = FileState.look(files, child);
             Entry from = now.kind == FileState.ABSENT ? null : broughtFrom(child, now);
+            boolean anew = from == null && now.kind != FileState.ABSENT;
+            from = anew ? madeAnew(child, now) : from;
             boolean wasOpen = from == null;
             from = wasOpen ? known.movedWhileOpen(child, now) : from;
             Plan origin = from == null ? null : byName.get(from.name);
@@ -419,7 +426,8 @@ final class Rollback {
                 if (wasOpen) {
                     displaced.keepCopy(origin, path, now);
                 }
-                displaced.remove(origin, child, now);
+                boolean asImaged = now.sameStat(from.image) && !from.image.racy();
+                displaced.remove(origin, child, now, !wasOpen && !asImaged && (known.isOfAChild(now) || anew && isUnproven(from, now)));
             }
             changed.add(directory);
         }
@@ -429,6 +437,18 @@ final class Rollback {
     private Entry broughtFrom(Name name, FileState now) {
         Entry from = known.knownElsewhere(name, now);
         return from == null || crashed || known.isAsBrought(from, name, now) ? from : null;
+    }
+
+    /** What the session has brought to {@code name}, and the undo of a later session has made anew there; null if it is not that. */
+    private Entry madeAnew(Name name, FileState now) throws IOException {
+        Entry e = known.broughtTo(name);
+        return e != null && known.isLikeBrought(e, now) && (isUnproven(e, now) || known.isSameBrought(e, now)) ? e : null;
+    }
+
+    /** Whether nothing but its size and times tells that it is what the session has brought there: it is kept. */
+    private boolean isUnproven(Entry e, FileState now) {
+        FileState was = known.lastBrought(e);
+        return now.kind == FileState.FILE && was.sha == null && !was.sameStat(e.image);
     }
 
     /** Whether what is at {@code name} may go, as its image can be read. */
@@ -457,47 +477,58 @@ final class Rollback {
             if (wall != null) {
                 throw decisions.wall(wall);
             }
-            makeDirectory(p.e.name);
+            makeDirectory(p.e.name, p);
             p.times = true;
         } catch (IOException | UncheckedIOException failed) {
             decisions.stop(p, failed);
         }
     }
 
-    private void makeDirectory(Name name) throws IOException {
+    /** @param p what comes back there, or below */
+    private void makeDirectory(Name name, Plan p) throws IOException {
         Name parent = name.parent();
-        if (parent != null && files.mode(parent.bytes) == 0) {
-            makeParent(parent);
+        if (parent != null) {
+            haveParent(parent, p);
         }
         Files.createDirectory(files.path(name.bytes), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         changed.add(parent);
     }
 
+    private void haveParent(Name parent, Plan wanted) throws IOException {
+        if (files.mode(parent.bytes) == 0) {
+            makeParent(parent, wanted);
+        } else if (backups.begun && remade.isHalfMade(parent)) {
+            remade.made(parent, wanted);
+            changed.add(parent);
+        }
+    }
+
     /**
      * Makes a directory again because something has to come back into it: one that was there at the start, or one the session made and
      * somebody else put a file in, which the session then changed.
+     *
+     * @param wanted what comes back there, or below
      */
-    private void makeParent(Name name) throws IOException {
+    private void makeParent(Name name, Plan wanted) throws IOException {
         Plan p = byName.get(name);
         if (p == null || p.e.role == Entry.IMPLIED && p.e.image.kind == FileState.ABSENT) {
             // it came here with a directory that the session renamed, and went back with it, but others had put a file in it here
-            makeDirectory(name);
-            files.chmod(name.bytes, FileState.look(files, name), files.mode(name.parent().bytes) & 07777 | 0700);
+            makeDirectory(name, wanted);
+            remade.made(name, wanted);
+            changed.add(name);
             return;
         }
         if (p.owner == Plan.THEIRS || p.e.image.kind != FileState.DIRECTORY && (p.e.image.kind != FileState.ABSENT || p.e.role != Entry.TOUCHED)) {
             throw new Decisions.Obstructed("its directory " + name + " is gone");
         }
-        makeDirectory(name);
+        makeDirectory(name, wanted);
         if (p.e.image.kind == FileState.DIRECTORY) {
             p.times = true;
             p.action = Plan.MAKE;
             return;
         }
-        FileState made = p.e.left != null && p.e.left.kind == FileState.DIRECTORY ? p.e.left : p.e.prior;
-        if (made != null && made.kind == FileState.DIRECTORY) {
-            files.chmod(name.bytes, FileState.look(files, name), made.mode | 0700);
-        }
+        remade.made(name, wanted);
+        changed.add(name);
         aside.keepTheirs(p, HOLDS);
     }
 
@@ -542,9 +573,7 @@ final class Rollback {
                 return;
             }
             Name parent = e.name.parent();
-            if (files.mode(parent.bytes) == 0) {
-                makeParent(parent);
-            }
+            haveParent(parent, p);
             if (now.kind == FileState.DIRECTORY) {
                 throw new Decisions.Obstructed("there is a directory now");
             }
@@ -913,6 +942,7 @@ final class Rollback {
             if (FileState.look(files, p.e.name).sameInode(image)) {
                 return;
             }
+            p.aside = null;
             Name other = otherName(p);
             if (other != null) {
                 p.note("what the session did to it is undone in its other name " + other);
@@ -922,10 +952,10 @@ final class Rollback {
         } catch (IOException | RuntimeException failed) {
             p.note("what the session did to it could not be undone in its other name: " + Plan.reason(failed));
         }
-        if (p.aside != kept) {
+        if (p.aside != null) {
             p.note("what was there is in " + p.aside);
-            p.aside = kept;
         }
+        p.aside = kept;
     }
 
     /** How many names of the file are as they were. */
@@ -975,9 +1005,9 @@ final class Rollback {
             writeInPlace(p, other, now);
         } else if (known.wasOpen(null, now, crashed) && now.size <= Displaced.MAX_DISPLACED_COPY) {
             // a mapping or a descriptor went on changing it when the name it was opened by was gone
-            p.aside = backups.aside("displaced", known.all().size() + p.index, other);
-            Displaced.copy(path, files.own(p.aside));
-            p.note("the session was still changing it under a name that is gone; what was there is kept");
+            Path copy = backups.aside("displaced", known.all().size() + p.index, other);
+            Displaced.copy(path, files.own(copy));
+            p.keeps(copy, "the session was still changing it under a name that is gone; what was there is kept");
             writeInPlace(p, other, now);
         } else {
             return null;

@@ -75,7 +75,7 @@ public final class RollbackReport {
     public List<Entry> displaced() {
         List<Entry> displaced = new ArrayList<>();
         for (Entry e : entries) {
-            if ((e.outcome == Outcome.RESTORED || e.outcome == Outcome.REMOVED) && e.aside != null) {
+            if (e.outcome != Outcome.KEPT_THEIRS && e.outcome != Outcome.FAILED && e.aside != null) {
                 displaced.add(e);
             }
         }

@@ -13,13 +13,11 @@ import java.io.ByteArrayOutputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.nio.charset.StandardCharsets;
 import java.nio.ByteBuffer;
 import java.io.OutputStream;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -302,8 +300,9 @@ class BackupsTest {
         Path one = file("h1", "before");
         Path two = Files.createLink(out.resolve("h2"), one);
         work.write(one, "edited");
+        backups.image(Work.name(one));
         work.delete(one);
-        // by a descriptor of which klock knows no more than the name that is gone
+        // by the descriptor, whose name is gone
         Files.writeString(two, "edited once more, and longer");
         work.append(two, " and once more");
         RollbackReport report = backups.rollback();
@@ -1056,44 +1055,6 @@ class BackupsTest {
             assertThat(backups.rollback().conflicts()).isEmpty();
         }
         assertThat(TreeListing.of(out)).isEqualTo(before);
-    }
-
-    /** Knows the attributes of users. */
-    private static final class Attributed extends TestFiles {
-        /** Why none can be set; null if they can. */
-        String refused;
-
-        @Override
-        public int open(byte[] name) {
-            return -1;
-        }
-
-        @Override
-        public byte[][] attributes(byte[] name) throws IOException {
-            UserDefinedFileAttributeView view = Files.getFileAttributeView(path(name), UserDefinedFileAttributeView.class);
-            List<byte[]> all = new ArrayList<>();
-            for (String attribute : view.list()) {
-                ByteBuffer value = ByteBuffer.allocate(view.size(attribute));
-                view.read(attribute, value);
-                all.add(attribute.getBytes(StandardCharsets.US_ASCII));
-                all.add(value.array());
-            }
-            return all.toArray(new byte[0][]);
-        }
-
-        @Override
-        public void setAttribute(byte[] name, byte[] attribute, byte[] value) throws IOException {
-            UserDefinedFileAttributeView view = Files.getFileAttributeView(path(name), UserDefinedFileAttributeView.class);
-            String text = new String(attribute, StandardCharsets.US_ASCII);
-            if (refused != null) {
-                throw new FileSystemException(path(name).toString(), null, refused);
-            }
-            if (value == null) {
-                view.delete(text);
-            } else {
-                view.write(text, ByteBuffer.wrap(value));
-            }
-        }
     }
 
     @Test
@@ -2422,7 +2383,7 @@ class BackupsTest {
         }
     }
 
-    /** A descriptor of which klock knows no more than a name that is gone changes a file; then the name of it that was moved is met first. */
+    /** A descriptor changes a file; then the name of it that was moved is met first. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void rollback_ofAFileChangedUnseenInAMovedDirectory_leavesNothingOfIt(boolean crash) throws IOException {
@@ -2433,6 +2394,7 @@ class BackupsTest {
         Path moved = out.resolve("dd");
         work.rename(d, moved);
         work.write(one, "edited");
+        backups.image(Work.name(one));
         Files.writeString(one, "edited once more, and longer");
         work.append(moved.resolve("e/c"), " and once more");
         if (crash) {

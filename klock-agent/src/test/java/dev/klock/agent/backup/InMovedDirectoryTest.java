@@ -6,16 +6,25 @@ import static dev.klock.agent.backup.RollbackReport.Outcome.REMOVED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserDefinedFileAttributeView;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -26,6 +35,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class InMovedDirectoryTest {
     /** How the session ends. */
     enum End { ROLLBACK, KILL, UNDO }
+
+    private static final HostFiles FILES = new Attributed();
 
     @TempDir
     Path temp;
@@ -46,7 +57,7 @@ class InMovedDirectoryTest {
         Files.writeString(d.resolve("p"), "another");
         Files.createDirectory(d.resolve("sub"));
         Files.writeString(d.resolve("sub/f"), "below");
-        backups = Backups.open(home, "s", Work.FILES);
+        backups = Backups.open(home, "s", FILES);
         backups.preflight(List.of(), List.of(Work.name(out)));
         work = new Work(backups);
     }
@@ -60,13 +71,13 @@ class InMovedDirectoryTest {
         if (how == End.UNDO) {
             backups.done();
             backups.close();
-            backups = Backups.reopen(home, "s", Work.FILES);
+            backups = Backups.reopen(home, "s", FILES);
         } else if (how == End.KILL) {
             Path pack = backups.directory().resolve("pack");
             Path left = Files.copy(pack, temp.resolve("left"));
             backups.close();
             Files.move(left, pack, StandardCopyOption.REPLACE_EXISTING);
-            backups = Backups.open(home, "s", Work.FILES);
+            backups = Backups.open(home, "s", FILES);
         }
         RollbackReport report = backups.rollback();
         assertThat(report.count(FAILED)).as("%s", report).isZero();
@@ -261,7 +272,7 @@ class InMovedDirectoryTest {
         Path pack = backups.directory().resolve("pack");
         backups.close();
         Files.move(left[0], pack, StandardCopyOption.REPLACE_EXISTING);
-        backups = Backups.open(home, "s", Work.FILES);
+        backups = Backups.open(home, "s", FILES);
 
         RollbackReport report = backups.rollback();
 
@@ -280,7 +291,7 @@ class InMovedDirectoryTest {
         Path pack = backups.directory().resolve("pack");
         backups.close();
         Files.move(left[0], pack, StandardCopyOption.REPLACE_EXISTING);
-        backups = Backups.open(home, "s", Work.FILES);
+        backups = Backups.open(home, "s", FILES);
 
         RollbackReport report = backups.rollback();
 
@@ -331,13 +342,13 @@ class InMovedDirectoryTest {
         assertThat(said(end(how), made)).contains("the session made it, and somebody else has moved it to " + e);
 
         backups.close();
-        backups = Backups.reopen(home, "s", Work.FILES);
+        backups = Backups.reopen(home, "s", FILES);
         assertThat(said(backups.rollback(), made)).contains("somebody else has moved it to " + e);
 
         Files.delete(e.resolve("n"));
         Files.delete(e);
         backups.close();
-        backups = Backups.reopen(home, "s", Work.FILES);
+        backups = Backups.reopen(home, "s", FILES);
         assertThat(backups.rollback().count(KEPT_THEIRS)).isZero();
     }
 
@@ -409,5 +420,287 @@ class InMovedDirectoryTest {
 
         assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
         assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+    }
+
+    private String kept() throws IOException {
+        Path displaced = backups.directory().resolve("displaced");
+        if (!Files.exists(displaced)) {
+            return "";
+        }
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.list(displaced)) {
+            for (Path file : files.sorted().toList()) {
+                all.append(Files.isSymbolicLink(file) ? "-> " + Files.readSymbolicLink(file) : Files.readString(file)).append('\n');
+            }
+        }
+        return all.toString();
+    }
+
+    /** What others do while a child is at work is not told from what it does itself: it gives way, and is kept, and named. */
+    private void workOfOthersWhileAChildRuns() throws IOException {
+        backups.openTree(Work.name(d), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        save(d.resolve("o"), "saved meanwhile");
+        Files.writeString(d.resolve("p"), "written meanwhile");
+        Files.writeString(d.resolve("n"), "made meanwhile");
+        Files.createSymbolicLink(d.resolve("l"), Path.of("linked meanwhile"));
+        Files.createLink(d.resolve("m"), Files.writeString(d.resolve("sub/m"), "of two names meanwhile"));
+        backups.leftTree(Work.name(d));
+    }
+
+    private void assertThatAllIsKeptAndNamed(RollbackReport report) throws IOException {
+        assertThat(kept()).contains("saved meanwhile", "written meanwhile", "made meanwhile", "-> linked meanwhile", "of two names meanwhile");
+        StringBuilder named = new StringBuilder();
+        for (RollbackReport.Entry entry : report.displaced()) {
+            if (entry.detail().contains("while a child ran")) {
+                named.append(Files.isSymbolicLink(entry.aside()) ? "link" : Files.readString(entry.aside())).append('\n');
+            }
+        }
+        assertThat(named.toString()).contains("saved meanwhile", "written meanwhile", "made meanwhile", "link", "of two names meanwhile");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void work_ofOthersWhileAChildRuns_inADirectoryThatIsThenRenamed_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        workOfOthersWhileAChildRuns();
+        work.rename(d, e);
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void work_ofOthersWhileAChildRuns_inADirectoryThatIsThenRenamedTwice_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        workOfOthersWhileAChildRuns();
+        work.rename(d, e);
+        work.rename(e, e.resolveSibling("f"));
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void work_ofOthersWhileAChildRuns_inADirectoryThatIsThenRenamedOnAndBackHalfTheWay_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        workOfOthersWhileAChildRuns();
+        work.rename(d, e);
+        work.rename(e, e.resolveSibling("f"));
+        work.rename(e.resolveSibling("f"), e);
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void work_ofOthersWhileAChildRuns_inFilesThatAreThenRenamed_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d.getParent());
+        workOfOthersWhileAChildRuns();
+        for (String name : new String[] {"o", "p", "n", "l", "m"}) {
+            work.rename(d.resolve(name), d.resolveSibling(name));
+        }
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    /** Owner, mode and an attribute of a directory and of what is in it; the owner only where that may be given away. */
+    private void givenTo(int id, Path directory) throws IOException {
+        for (Path each : List.of(directory, directory.resolve("sub"))) {
+            if (Files.getAttribute(temp, "unix:uid").equals(0)) {
+                Files.setAttribute(each, "unix:uid", id);
+                Files.setAttribute(each, "unix:gid", id);
+            }
+            Files.setAttribute(each, "unix:mode", 02775);
+            Files.getFileAttributeView(each, UserDefinedFileAttributeView.class).write("k", ByteBuffer.wrap(new byte[] {'v'}));
+        }
+    }
+
+    private static List<Object> like(Path directory) throws IOException {
+        Map<String, Object> a = Files.readAttributes(directory, "unix:mode,uid,gid");
+        return List.of(a.get("mode"), a.get("uid"), a.get("gid"), Files.getFileAttributeView(directory, UserDefinedFileAttributeView.class).list());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void directory_thatIsMadeAgainForTheWorkOfOthers_isAsItWas(End how) throws IOException {
+        givenTo(1000, d);
+        List<Object> was = like(d);
+        work.rename(d, e);
+        save(e.resolve("sub/f"), "theirs");
+        work.rename(e, e.resolveSibling("g"));
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("sub/f")).as("%s", report).hasContent("theirs");
+        assertThat(like(e)).isEqualTo(was);
+        assertThat(like(e.resolve("sub"))).isEqualTo(was);
+        assertThat(like(d)).isEqualTo(was);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void directory_thatIsMadeAgainWhereAnotherWasMovedTo_isAsThatOfTheWorkWas(End how) throws IOException {
+        Path x = Files.createDirectory(d.resolveSibling("x"));
+        Path swap = d.resolveSibling("swap");
+        givenTo(1000, d);
+        List<Object> was = like(d);
+        work.rename(d, e);
+        save(e.resolve("sub/f"), "theirs");
+        work.rename(e, swap);
+        work.rename(x, e);
+        work.rename(swap, x);
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("sub/f")).as("%s", report).hasContent("theirs");
+        assertThat(like(e)).isEqualTo(was);
+        assertThat(like(e.resolve("sub"))).isEqualTo(was);
+        assertThat(x).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void directory_ofTheSessionThatIsMadeAgainForTheWorkOfOthers_isAsItLeftIt(End how) throws IOException {
+        work.mkdir(e);
+        work.chmod(e, "rwxr-x--x");
+        Files.writeString(e.resolve("n"), "theirs");
+        work.delete(e.resolve("n"));
+        work.delete(e);
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("n")).as("%s", report).hasContent("theirs");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(e))).isEqualTo("rwxr-x--x");
+    }
+
+    /** As if the rollback had been killed when it had done its work, or some of it, and recorded nothing of that. */
+    private void cutBeforeOutcomes(Path pack) throws IOException {
+        long[] end = {Files.size(pack)};
+        Pack.open(pack, true, false, (type, head, dataAt, dataLength, intact) -> {
+            if (type == Backups.OUTCOME) {
+                end[0] = Math.min(end[0], dataAt - head.capacity() - Pack.FIXED);
+            }
+        }).close();
+        try (FileChannel file = FileChannel.open(pack, StandardOpenOption.WRITE)) {
+            file.truncate(end[0]);
+        }
+        Files.createFile(home.resolve("backups/.open/s"));
+    }
+
+    /** A rollback that is killed right after it made the directory has left it to nobody but itself. */
+    @ParameterizedTest
+    @EnumSource(names = {"KILL"})
+    void directory_thatAnInterruptedRollbackHasMade_isAsItWas(End how) throws IOException {
+        givenTo(1000, d);
+        List<Object> was = like(d);
+        work.rename(d, e);
+        save(e.resolve("sub/f"), "theirs");
+        work.write(e.resolve("sub/f"), "session");
+        work.rename(e, e.resolveSibling("g"));
+        end(how);
+        Path pack = backups.directory().resolve("pack");
+        backups.close();
+        Files.delete(e.resolve("sub/f"));
+        Files.setAttribute(e.resolve("sub"), "unix:uid", Files.getAttribute(temp, "unix:uid"));
+        Files.setAttribute(e.resolve("sub"), "unix:mode", 0700);
+        cutBeforeOutcomes(pack);
+        backups = Backups.open(home, "s", FILES);
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(e.resolve("sub/f")).as("%s", report).hasContent("theirs");
+        assertThat(like(e.resolve("sub"))).isEqualTo(was);
+    }
+
+    /** Before JDK 22 a test has no way to give times to the nanosecond back. */
+    private static void roundTimes(Path directory) throws IOException {
+        try (Stream<Path> all = Files.walk(directory)) {
+            for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+                if (!Files.isSymbolicLink(each)) {
+                    Files.setLastModifiedTime(each, FileTime.fromMillis(1_000_000_000L));
+                }
+            }
+        }
+    }
+
+    /** The session's end, and another one. */
+    private void next(String session) throws IOException {
+        backups.done();
+        backups.close();
+        backups = Backups.open(home, session, FILES);
+        backups.preflight(List.of(), List.of(Work.name(d.getParent())));
+        work = new Work(backups);
+    }
+
+    private RollbackReport undo(String session) throws IOException {
+        backups.close();
+        for (int i = 0; i < 20; i++) {
+            // takes an inode number that is free by now
+            Files.createDirectory(Files.createTempDirectory(temp, "other").resolve("d"));
+        }
+        backups = Backups.reopen(home, session, FILES);
+        return backups.rollback();
+    }
+
+    @Test
+    void undo_ofTwoSessionsThatMovedADirectoryOn_newestFirst_leavesNothing() throws IOException {
+        Files.createSymbolicLink(d.resolve("sub/l"), Path.of("text"));
+        Files.createLink(d.getParent().resolve("h"), d.resolve("p"));
+        roundTimes(d);
+        Map<String, String> before = TreeListing.of(d.getParent());
+        work.write(d.resolve("made"), "by the first");
+        work.rename(d, e);
+        work.append(e.resolve("o"), ", changed");
+        next("t");
+        Map<String, String> between = TreeListing.of(d.getParent());
+        Path g = e.resolveSibling("g");
+        work.rename(e, g);
+        work.append(g.resolve("o"), ", again");
+        work.write(g.resolve("sub/f"), "changed");
+        backups.done();
+
+        RollbackReport second = undo("t");
+
+        assertThat(second.count(KEPT_THEIRS)).as("%s", second).isZero();
+        assertThat(TreeListing.of(d.getParent())).as("%s", second).isEqualTo(between);
+
+        RollbackReport first = undo("s");
+
+        assertThat(TreeListing.of(d.getParent())).as("%s", first).isEqualTo(before);
+        assertThat(first.count(KEPT_THEIRS)).as("%s", first).isZero();
+        assertThat(first.toString()).doesNotContain("somebody else has");
+    }
+
+    @Test
+    void undo_ofTwoSessionsThatMovedADirectoryOn_newestFirst_keepsWhatOthersPutInTheirPlaceSince() throws IOException {
+        roundTimes(d);
+        work.rename(d, e);
+        next("t");
+        work.rename(e, e.resolveSibling("g"));
+        backups.done();
+        undo("t");
+        save(e.resolve("o"), "of others");
+        save(e.resolve("p"), "thirteen");
+
+        RollbackReport first = undo("s");
+
+        assertThat(d.resolve("o")).hasContent("of others");
+        assertThat(d.resolve("p")).hasContent("another");
+        assertThat(e.resolve("o")).as("%s", first).hasContent("of others");
+        assertThat(e.resolve("p")).hasContent("thirteen");
+        assertThat(e.resolve("sub")).as("%s", first).doesNotExist();
+        assertThat(said(first, d.resolve("p"))).contains("somebody else has changed it");
     }
 }
