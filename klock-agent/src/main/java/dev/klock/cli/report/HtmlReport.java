@@ -29,6 +29,8 @@ public final class HtmlReport {
     /** Lines of one list that are shown; the number of the others is said. */
     private static final int MAX_ITEMS = 500;
 
+    /** So many violations stand before the timeline. */
+    private static final int FEW_VIOLATIONS = 3;
     /** Lines of a diff that is shown without being asked for. */
     private static final int SHORT_DIFF = 40;
     /** So many of them. */
@@ -69,10 +71,16 @@ public final class HtmlReport {
             band(first);
             numbers(first);
             links(first, "");
-            violations(first, "");
+            boolean few = first.story.violations.rows().size() <= FEW_VIOLATIONS;
+            if (few) {
+                violations(first, "");
+            }
             section("timeline", "Timeline", null);
             new Timeline(html).write(reports);
             html.close().feed();
+            if (!few) {
+                violations(first, "");
+            }
             rest(first, "");
         } else {
             overview();
@@ -222,10 +230,10 @@ public final class HtmlReport {
     }
 
     /** The caller closes it. */
-    private void section(String id, String title, Long n) throws IOException {
+    private void section(String id, String title, String number) throws IOException {
         html.open("section", "id", id).open("h2").text(title);
-        if (n != null) {
-            html.literal(" ").element("small", Spans.number(n));
+        if (number != null) {
+            html.literal(" ").element("small", number);
         }
         html.close().feed();
     }
@@ -237,7 +245,7 @@ public final class HtmlReport {
         if (story.violations.rows().isEmpty()) {
             return;
         }
-        section(prefix + "violations", "Violations", (long) story.violations.rows().size());
+        section(prefix + "violations", "Violations", Spans.number(story.violations.rows().size()) + (story.violations.beyond() > 0 ? " and more" : ""));
         for (SessionStory.Violation violation : story.violations.rows().values()) {
             card(violation, report.advice(violation));
         }
@@ -507,7 +515,7 @@ public final class HtmlReport {
 
     private void changes(SessionReport report, String prefix) throws IOException {
         SessionStory story = report.story;
-        section(prefix + "changes", "Files", report.changes.isEmpty() ? null : report.changes.size() + report.changesBeyond);
+        section(prefix + "changes", "Files", report.changes.isEmpty() ? null : Spans.number(report.changes.size() + report.changesBeyond));
         if (report.changesNote != null) {
             html.element("p", report.changesNote, "class", "muted");
         }
@@ -576,7 +584,7 @@ public final class HtmlReport {
         if (conflicts.isEmpty()) {
             return;
         }
-        section(prefix + "conflicts", "Not rolled back", (long) conflicts.size());
+        section(prefix + "conflicts", "Not rolled back", Spans.number(conflicts.size()));
         html.element("p", "Others changed these after the session did, or they could not be put back. Theirs stay; the images are kept: klock.jar undo --force puts them back.", "class", "muted");
         items(conflicts);
         html.close().feed();

@@ -131,7 +131,7 @@ final class Timeline {
         }
     }
 
-    /** Held from the first grant to what ends it, waited for before. */
+    /** Held from the first grant to what ends it, or to the session's end; waited for before. */
     private void leases(SessionStory story) throws IOException {
         html.open("svg", "viewBox", "0 0 " + WIDTH + " " + LEASE_HEIGHT, "preserveAspectRatio", "none", "class", "leases", "role", "img", "aria-label", "leases");
         long since = Long.MIN_VALUE;
@@ -143,17 +143,18 @@ final class Timeline {
             if (bars++ > MAX_BARS) {
                 break;
             }
-            if (lease.waitedMs() > 0) {
+            boolean ended = "died".equals(lease.state()) || "lost".equals(lease.state()) || "released".equals(lease.state());
+            if (lease.waitedMs() > 0 && !"agent refused".equals(lease.state())) {
                 bar("wait", ms - lease.waitedMs(), ms, "waited " + Spans.length(lease.waitedMs()));
             }
             if ("granted".equals(lease.state())) {
                 since = since == Long.MIN_VALUE ? ms : since;
                 what = String.join(", ", lease.triples());
-            } else if (since != Long.MIN_VALUE) {
+            } else if (ended && since != Long.MIN_VALUE) {
                 bar("held", since, ms, what);
                 since = Long.MIN_VALUE;
             }
-            if ("died".equals(lease.state()) || "lost".equals(lease.state())) {
+            if (ended && !"released".equals(lease.state())) {
                 ends.add(at(ms));
             }
         }
