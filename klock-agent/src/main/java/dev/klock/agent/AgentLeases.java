@@ -13,6 +13,7 @@ import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,6 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class AgentLeases implements Enforcement {
     /** A dash and the digits of a long. */
     private static final int MAX_SUFFIX = 17;
+    private static final long NS_A_MS = 1_000_000;
 
     final Long number;
     private final Tools tools;
@@ -40,6 +42,11 @@ final class AgentLeases implements Enforcement {
     private volatile AgentSession session;
     private volatile long untilNanos;
     private volatile boolean isUntilKnown;
+    /** Since when its manifest's leases are asked for, {@link System#nanoTime}. Guarded by this object, as what follows. */
+    private long askedNanos = System.nanoTime();
+    /** How often that was in vain, and why last. */
+    private int refusals;
+    private String refusal;
 
     AgentLeases(Tools tools, EmbeddedKernel kernel, DeclaredAgent declared, Long number, long priorityMs) {
         this.tools = tools;
@@ -186,6 +193,7 @@ final class AgentLeases implements Enforcement {
             tools.equip(next, manifest, declared.scope).preflight(manifest);
             tools.sessions.add(next);
             session = next;
+            records.log.lease("granted", waitedMs(), wanted(), refusals());
             if (isUntilKnown) {
                 next.validUntil(untilNanos);
             }
@@ -194,10 +202,49 @@ final class AgentLeases implements Enforcement {
         }
     }
 
+    /** Its manifest's leases are about to be asked for: what is waited for from here on is told when they are granted. */
+    synchronized void asks() {
+        if (refusals == 0) {
+            askedNanos = System.nanoTime();
+        }
+    }
+
+    /** What came of asking. What was not granted is told by the log of the process: the agent may never have one of its own. */
+    void answered(Answer answer) {
+        if (answer.verdict() == Answer.Verdict.DIE || answer.verdict() == Answer.Verdict.PAUSED) {
+            synchronized (this) {
+                refusals++;
+                refusal = answer.reason();
+            }
+            tools.sessions.process().log.lease("agent refused", waitedMs(), new ArrayList<>(), manifest.agentId() + ": " + answer.reason());
+        }
+    }
+
+    private synchronized long waitedMs() {
+        long ms = (System.nanoTime() - askedNanos) / NS_A_MS;
+        return ms < Start.WORTH_TELLING_MS ? 0 : ms;
+    }
+
+    private List<String> wanted() {
+        List<String> wanted = new ArrayList<>();
+        for (int i = 0; i < declared.wanted.size(); i++) {
+            wanted.add(declared.wanted.get(i).toString());
+        }
+        return wanted;
+    }
+
+    /** What came before the grant; null if nothing did. */
+    private synchronized String refusals() {
+        String told = refusals == 0 ? null : "in vain " + refusals + (refusals == 1 ? " time before: " : " times before, at last: ") + refusal;
+        refusals = 0;
+        return told;
+    }
+
     @Override
     public void rollBack() {
         AgentSession now = session;
         if (now != null) {
+            now.log.lease("died", 0, new ArrayList<>(), null);
             now.rollBack(AgentSession.DIED);
         }
     }

@@ -136,7 +136,13 @@ final class AgentSessions implements Function<Object[], Object> {
     private Object asked(AgentLeases session, String[] intents, long ms) {
         try {
             Duration wait = Duration.ofMillis(ms);
-            return session.told(intents == null ? session.held().retry(wait) : session.acquire(wait, intents));
+            if (intents != null) {
+                return session.told(session.acquire(wait, intents));
+            }
+            session.asks();
+            Answer answer = session.held().retry(wait);
+            session.answered(answer);
+            return session.told(answer);
         } catch (InterruptedException e) {
             throw AgentSessions.<RuntimeException>sneak(e);
         }
@@ -157,7 +163,9 @@ final class AgentSessions implements Function<Object[], Object> {
         open.put(session.number, session);
         boolean asked = false;
         try {
+            session.asks();
             session.held().ask(Duration.ofMillis(waitMs));
+            session.answered(session.held().answer());
             asked = true;
         } catch (InterruptedException e) {
             throw AgentSessions.<RuntimeException>sneak(e);

@@ -10,6 +10,7 @@ import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Denials;
 import dev.klock.agent.log.Event;
 import dev.klock.agent.log.Messages;
+import dev.klock.agent.log.Stack;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
@@ -106,6 +107,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     /** It was said that something changes without an image, in a mode that lets it. */
     private final AtomicBoolean unsavedSaid = new AtomicBoolean();
     private final AtomicBoolean leaseSaid = new AtomicBoolean();
+    private final AtomicBoolean leaseLogged = new AtomicBoolean();
     volatile boolean ended;
     private volatile String stopReason;
     private volatile int stopCode;
@@ -214,6 +216,16 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     void leaseLost(String why) {
         if (ended) {
             return;
+        }
+        if (leaseLogged.compareAndSet(false, true)) {
+            // on a thread of the kernel's, and the log may go on in another file
+            Exemption own = sessions.subjects().exemption();
+            own.depth++;
+            try {
+                log.lease("lost", 0, new ArrayList<>(), why);
+            } finally {
+                own.depth--;
+            }
         }
         if (!mode.denies()) {
             if (leaseSaid.compareAndSet(false, true)) {
@@ -419,7 +431,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         int decision = program.decide(Predicate.PROVIDES);
         log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
                 Op.START_PROCESS.name().toLowerCase(Locale.ROOT), Predicate.PROVIDES, resource, differing(requested, program.path()),
-                Scope.isAllowed(decision) ? Decision.ALLOW : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN, decidedBy(decision), caller(), 1,
+                Scope.isAllowed(decision) ? Decision.ALLOW : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN, decidedBy(decision), Stack.caller(new Throwable().getStackTrace()), 1,
                 note));
         if (mode != Mode.LEARN) {
             Stderr.warn(note);
@@ -785,9 +797,10 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     // ---- texts
 
     private void record(Denial denial, Resource resource, Decision decision, String decidedBy) {
+        StackTraceElement[] stack = new Throwable().getStackTrace();
         log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
                 denial.operation(), denial.predicate(), resource,
-                differing(denial.requested(), denial.target().path()), decision, decidedBy, caller()));
+                differing(denial.requested(), denial.target().path()), decision, decidedBy, Stack.caller(stack), 1, null, stack));
     }
 
     private static Resource resource(Denial denial) {
@@ -823,18 +836,5 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
 
     private static String differing(String requested, String path) {
         return requested == null || requested.equals(path) ? null : requested;
-    }
-
-    /** The first frame that is neither the JDK's nor klock's. */
-    private static String caller() {
-        StackTraceElement[] frames = new Throwable().getStackTrace();
-        for (int i = 0; i < frames.length; i++) {
-            String module = frames[i].getModuleName();
-            boolean jdk = module != null && (module.startsWith("java.") || module.startsWith("jdk."));
-            if (!jdk && !"klock".equals(frames[i].getClassLoaderName())) {
-                return frames[i].toString();
-            }
-        }
-        return null;
     }
 }

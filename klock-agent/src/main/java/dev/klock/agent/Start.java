@@ -12,10 +12,12 @@ import dev.klock.digest.Restored;
 import dev.klock.digest.StateDigest;
 import dev.klock.embedded.Acquisition;
 import dev.klock.embedded.Undertaker;
+import dev.klock.kernel.Lease;
 import dev.klock.kernel.SessionKey;
 import dev.klock.kernel.Triple;
 import dev.klock.manifest.Manifest;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -26,6 +28,11 @@ final class Start implements Undertaker {
     private final Launch launch;
     private final Manifest manifest;
     private final SessionKey key;
+    /** What every request takes is no wait. */
+    static final long WORTH_TELLING_MS = 20;
+    private static final long NS_A_MS = 1_000_000;
+
+    private final VerificationLog log;
     private final ProcessSession session;
     private final Home home;
     private final Subjects subjects;
@@ -38,6 +45,7 @@ final class Start implements Undertaker {
 
     Start(Launch launch, Manifest manifest, SessionKey key, Home home, ProcessSession session, Subjects subjects, Images images, HostFiles files, VerificationLog log) {
         this.launch = launch;
+        this.log = log;
         this.manifest = manifest;
         this.key = key;
         this.home = home;
@@ -58,11 +66,14 @@ final class Start implements Undertaker {
         Leases leases = open();
         session.holds(leases);
         if (!wanted.isEmpty()) {
+            long asked = System.nanoTime();
             Acquisition acquired = leases.reserve(wanted, launch.options().waitTimeoutMs(), launch.options().leaseTtlMs());
+            long waitedMs = (System.nanoTime() - asked) / NS_A_MS;
             if (acquired.isGranted()) {
                 digests.settled();
+                log.lease("granted", waitedMs < WORTH_TELLING_MS ? 0 : waitedMs, held(acquired), null);
             } else {
-                refused(leases, acquired);
+                refused(leases, acquired, waitedMs);
             }
         }
         // under the leases of this session, before it uses anything of theirs (C45)
@@ -123,8 +134,18 @@ final class Start implements Undertaker {
         }
     }
 
-    private void refused(Leases leases, Acquisition acquired) throws UsageException {
+    private static List<String> held(Acquisition acquired) {
+        List<String> held = new ArrayList<>();
+        List<Lease> leases = acquired.leases();
+        for (int i = 0; i < leases.size(); i++) {
+            held.add(leases.get(i).predicate().name() + ' ' + leases.get(i).resource());
+        }
+        return held;
+    }
+
+    private void refused(Leases leases, Acquisition acquired, long waitedMs) throws UsageException {
         String why = leases.inTheWay(acquired);
+        log.lease(strict ? "died" : "refused", waitedMs, new ArrayList<String>(), why);
         if (!strict) {
             Stderr.warn("runs without its leases: " + why);
             return;

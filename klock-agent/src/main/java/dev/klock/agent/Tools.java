@@ -5,11 +5,14 @@ import dev.klock.agent.config.Home;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.config.Mode;
+import dev.klock.agent.config.Option;
+import dev.klock.agent.config.Origin;
 import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.decide.Baseline;
 import dev.klock.agent.decide.Own;
 import dev.klock.agent.decide.Targets;
+import dev.klock.agent.log.Begun;
 import dev.klock.agent.log.VerificationLog;
 import dev.klock.agent.observe.Doors;
 import dev.klock.agent.observe.Observer;
@@ -21,6 +24,7 @@ import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Scope;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.List;
 
 /** What all sessions of this JVM are made with. */
 final class Tools {
@@ -71,12 +75,34 @@ final class Tools {
         try {
             Backups backups = Backups.open(home.directory().toPath(), SessionClaim.fileName(claim.id()), files);
             VerificationLog log = VerificationLog.open(claim.log(), claim.id(), agentId, mode.word(), mode == Mode.STRICT,
-                    manifest == null ? null : manifest.file());
+                    manifest == null ? null : manifest.file(), begun(manifest, agentId));
             backups.restoredAfterCrash(mode == Mode.STRICT);
             return new Records(claim.id(), log, backups);
         } catch (IOException e) {
             throw new UsageException("klock's home " + home.directory() + " cannot be written: " + e.getMessage());
         }
+    }
+
+    /** What is told at the beginning: of an agent's session whose it is, of the process's how it was started. */
+    private Begun begun(Manifest manifest, String agentId) {
+        ProcessSession process = sessions.process();
+        List<Line> scope = manifest == null ? new ArrayList<Line>() : manifest.scope();
+        if (process != null) {
+            return new Begun(process.sessionId, new ArrayList<Begun.Setting>(), scope);
+        }
+        LaunchOptions options = launch.options();
+        List<Begun.Setting> settings = new ArrayList<>();
+        Option[] all = Option.values();
+        for (int i = 0; i < all.length; i++) {
+            Option option = all[i];
+            String value = option == Option.HOME ? home.directory().getPath() : option == Option.AGENT ? agentId
+                    : option == Option.MANIFEST ? manifest == null ? null : manifest.file() : options.text(option);
+            boolean found = options.origin(option) == Origin.DEFAULT && manifest != null;
+            String origin = found && option == Option.MANIFEST ? "found" : found && option == Option.AGENT ? "the manifest's agent_id"
+                    : found && option == Option.HOME ? "beside the manifest" : options.where(option);
+            settings.add(new Begun.Setting(option.key(), value, origin));
+        }
+        return new Begun(null, settings, scope);
     }
 
     /**

@@ -1,26 +1,14 @@
 package dev.klock.cli;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import com.github.difflib.DiffUtils;
-import com.github.difflib.UnifiedDiffUtils;
 import dev.klock.agent.backup.Backups;
 import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.bridge.HostFiles;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.security.DigestOutputStream;
-import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -32,9 +20,6 @@ import picocli.CommandLine.Parameters;
 final class Diff extends Verb {
     /** Larger files are compared by size and hash only. */
     private static final long MAX_TEXT_BYTES = 4 << 20;
-    private static final int CONTEXT_LINES = 3;
-    private static final int FILE_TYPE = 0100000;
-    private static final int TYPE = 0170000;
 
     private final Instrumentation instrumentation;
 
@@ -55,15 +40,6 @@ final class Diff extends Verb {
         this.instrumentation = instrumentation;
     }
 
-    /** One path that is not what it was. */
-    private static final class Difference {
-        String name;
-        String change;
-        String was;
-        String is;
-        List<String> lines = new ArrayList<>();
-    }
-
     @Override
     public Integer call() throws UsageException, IOException {
         HostFiles files = Host.files(instrumentation, environment);
@@ -76,7 +52,7 @@ final class Diff extends Verb {
             for (Backups.Image image : backups.images()) {
                 if (image.touched() && (only == null || Stored.isWithin(image.path(), only))) {
                     known = true;
-                    Difference d = compare(backups, image, files);
+                    Difference d = Difference.sinceBefore(backups, image, files, MAX_TEXT_BYTES);
                     if (d != null) {
                         found.add(d);
                     }
@@ -103,125 +79,6 @@ final class Diff extends Verb {
             }
         }
         return ExitCode.OK;
-    }
-
-    private static Difference compare(Backups backups, Backups.Image image, HostFiles files) throws IOException {
-        long[] now = files.status(image.path());
-        boolean file = now != null && (now[HostFiles.MODE] & TYPE) == FILE_TYPE;
-        Difference d = new Difference();
-        d.name = image.name();
-        boolean wasThere = !image.was().equals("nothing");
-        d.change = !wasThere ? "created" : now == null ? "deleted" : "changed";
-        if (!wasThere && now == null) {
-            return null;
-        }
-        d.was = wasThere ? image.was() + mode(image.mode()) : "nothing";
-        d.is = now == null ? "nothing" : kind((int) now[HostFiles.MODE], now[HostFiles.SIZE]) + mode((int) now[HostFiles.MODE] & 07777);
-        if (!image.file() && !file) {
-            boolean link = now != null && (now[HostFiles.MODE] & TYPE) == 0120000;
-            if (link) {
-                d.is = "a symbolic link to " + new String(files.readLink(image.path()), StandardCharsets.UTF_8) + mode((int) now[HostFiles.MODE] & 07777);
-            }
-            return d.was.equals(d.is) ? null : d;
-        }
-        byte[] before = image.file() ? text(image.size(), out -> backups.copy(image.path(), out)) : new byte[0];
-        byte[] after = file ? text(now[HostFiles.SIZE], out -> copy(files.path(image.path()), out)) : new byte[0];
-        List<String> old = before == null ? null : lines(before);
-        List<String> fresh = after == null ? null : lines(after);
-        if (old != null && fresh != null) {
-            String name = d.name.startsWith("/") ? d.name.substring(1) : d.name;
-            d.lines = UnifiedDiffUtils.generateUnifiedDiff(image.file() ? "a/" + name : "/dev/null", file ? "b/" + name : "/dev/null", old,
-                    DiffUtils.diff(old, fresh), CONTEXT_LINES);
-            // an empty side begins at line 0, or patch refuses it
-            for (int i = 0; i < d.lines.size() && (old.isEmpty() || fresh.isEmpty()); i++) {
-                if (d.lines.get(i).startsWith("@@ ")) {
-                    d.lines.set(i, d.lines.get(i).replace("-1,0 ", "-0,0 ").replace("+1,0 ", "+0,0 "));
-                }
-            }
-        } else {
-            d.was = image.file() ? d.was + ", SHA-256 " + hex(image.sha256()) : d.was;
-            d.is = file ? d.is + ", SHA-256 " + hex(sha(files.path(image.path()))) : d.is;
-        }
-        return d.lines.isEmpty() && d.was.equals(d.is) ? null : d;
-    }
-
-    private static String mode(int bits) {
-        return ", mode " + Integer.toOctalString(bits);
-    }
-
-    private static String kind(int mode, long size) {
-        switch (mode & TYPE) {
-            case FILE_TYPE: return "a file of " + size + " bytes";
-            case 0040000: return "a directory";
-            case 0120000: return "a symbolic link";
-            case 0010000: return "a FIFO";
-            case 0140000: return "a socket";
-            default: return "a device";
-        }
-    }
-
-    private interface Content {
-        void to(ByteArrayOutputStream out) throws IOException;
-    }
-
-    /** Null if it is too large or not text. */
-    private static byte[] text(long size, Content content) throws IOException {
-        if (size > MAX_TEXT_BYTES) {
-            return null;
-        }
-        ByteArrayOutputStream out = new ByteArrayOutputStream((int) size);
-        content.to(out);
-        byte[] bytes = out.toByteArray();
-        for (byte b : bytes) {
-            if (b == 0) {
-                return null;
-            }
-        }
-        return bytes;
-    }
-
-    /** Null if the bytes are not UTF-8. A last line without an end is marked, as diff does. */
-    private static List<String> lines(byte[] bytes) {
-        String text;
-        try {
-            text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-        } catch (CharacterCodingException e) {
-            return null;
-        }
-        List<String> lines = new ArrayList<>();
-        int from = 0;
-        for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
-            lines.add(text.substring(from, end));
-            from = end + 1;
-        }
-        if (from < text.length()) {
-            lines.add(text.substring(from) + "\n\\ No newline at end of file");
-        }
-        return lines;
-    }
-
-    private static void copy(Path file, ByteArrayOutputStream out) throws IOException {
-        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-            in.transferTo(out);
-        }
-    }
-
-    private static byte[] sha(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            in.transferTo(new DigestOutputStream(java.io.OutputStream.nullOutputStream(), digest));
-            return digest.digest();
-        } catch (GeneralSecurityException e) {
-            throw new IOException("this JVM has no SHA-256", e);
-        }
-    }
-
-    private static String hex(byte[] bytes) {
-        StringBuilder hex = new StringBuilder();
-        for (byte b : bytes) {
-            hex.append(Character.forDigit(b >> 4 & 15, 16)).append(Character.forDigit(b & 15, 16));
-        }
-        return hex.toString();
     }
 
     private static void write(JsonGenerator json, String id, List<Difference> found) throws IOException {

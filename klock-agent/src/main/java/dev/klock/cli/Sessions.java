@@ -120,7 +120,8 @@ final class Sessions extends Verb {
         return kept;
     }
 
-    private static String state(Store.Session stored) {
+    /** What the images are, in words. */
+    static String state(Store.Session stored) {
         if (stored.elsewhere() != null) {
             return "of a home in ".concat(stored.elsewhere());
         }

@@ -240,7 +240,8 @@ public final class LaunchOptions {
         return lines;
     }
 
-    private String where(Option option) {
+    /** Where the value comes from, in words, with the name that it has there. */
+    public String where(Option option) {
         Origin origin = origin(option);
         if (origin == Origin.PROPERTY) {
             return origin.words() + " " + option.property();

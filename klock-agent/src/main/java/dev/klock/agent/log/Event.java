@@ -18,22 +18,34 @@ import dev.klock.resource.Resource;
  * @param caller the first frame outside the JDK, null if not known
  * @param count how many accesses this stands for, from 1
  * @param note what else is to be known of it, null if nothing
+ * @param stack whence it was tried, as of a throwable; null if that is not to be told. Nobody may change it
  */
 public record Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
-        Decision decision, String decidedBy, String caller, long count, String note) {
+        Decision decision, String decidedBy, String caller, long count, String note, StackTraceElement[] stack) {
     /** {@link #decidedBy} of what a lease allows that was added to the manifest's. */
     public static final String LEASE = "lease";
+
+    /** {@code count} accesses, and what is to be known of them. */
+    public Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
+            Decision decision, String decidedBy, String caller, long count, String note) {
+        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, count, note, null);
+    }
 
     /** {@code count} accesses of which no more is to be known. */
     public Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
             Decision decision, String decidedBy, String caller, long count) {
-        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, count, null);
+        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, count, null, null);
     }
 
     /** One access. */
     public Event(long timeMs, String agentId, String thread, String op, Predicate predicate, Resource resource, String requested,
             Decision decision, String decidedBy, String caller) {
-        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, 1, null);
+        this(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, 1, null, null);
+    }
+
+    /** The same, to be kept for longer. */
+    Event withoutStack() {
+        return stack == null ? this : new Event(timeMs, agentId, thread, op, predicate, resource, requested, decision, decidedBy, caller, count, note, null);
     }
 
     /** Whether {@code other} is the same access decided the same way, whenever, by whichever thread and code. */

@@ -13,6 +13,10 @@ public final class Messages {
     private static final String WHILE = "while ";
     private static final String RAN = " ran";
     private static final Predicate[] PREDICATES = Predicate.values();
+    /** What stands before the line that would allow it. */
+    public static final String TO_ALLOW = "  to allow it, add to scope: - ";
+    /** What stands before the nearest lines. */
+    public static final String NEAREST = "  nearest declared: ";
     /** Added where a program was to be started that the session, or a child of it, has changed or made itself. */
     public static final String OWN_PROGRAM = "\n  (this session has changed or made that program, so to start it is to let in whatever was written there;"
             + " or take it out of what may be changed)";
@@ -47,7 +51,7 @@ public final class Messages {
         }
         declared(text, declared);
         requested(text, requested);
-        text.append("\n  to allow it, add to scope: - ");
+        text.append('\n').append(TO_ALLOW);
         boolean unwritable = hasControls(resource);
         Resource directory = unwritable || isRandomName(resource) ? directoryOf(resource) : null;
         text.append(Escapes.yaml(attempted.name().concat(" ").concat(lasting(directory == null ? resource : directory).toString())));
@@ -56,7 +60,7 @@ public final class Messages {
                     .append(": /* stands for every name in that directory)");
         }
         if (!nearest.isEmpty()) {
-            text.append("\n  nearest declared: ");
+            text.append('\n').append(NEAREST);
             for (int i = 0; i < nearest.size(); i++) {
                 if (i > 0) {
                     text.append(", ");

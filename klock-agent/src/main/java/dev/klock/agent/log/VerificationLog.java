@@ -36,6 +36,9 @@ public final class VerificationLog {
     /** The most files of a session. */
     public static final int MAX_FILES = 8;
 
+    /** The most leases that one record names. */
+    public static final int MAX_LEASES = 200;
+
     /** The most distinct events folded between two flushes; more are written out at once. */
     private static final int MAX_PENDING = 1024;
 
@@ -44,6 +47,8 @@ public final class VerificationLog {
         final Event event;
         long seq;
         long count;
+        /** Null where it is not told. */
+        StackTraceElement[] stack;
 
         Fold(Event event) {
             this.event = event;
@@ -64,6 +69,8 @@ public final class VerificationLog {
     private final String sessionId;
     private final String agentId;
     private final String header;
+    /** What the first file's first record tells beside; "" if nothing. */
+    private String begun;
     private final long maxFileBytes;
     private final int maxFiles;
     private final Map<Fold, Fold> pending = new LinkedHashMap<>();
@@ -106,8 +113,19 @@ public final class VerificationLog {
         return open(file, sessionId, agentId, mode, compliant, manifest, MAX_FILE_BYTES, MAX_FILES);
     }
 
+    /** As {@link #open(File, String, String, String, boolean, String)}; {@code begun} is what else is told of the session at its beginning. */
+    public static VerificationLog open(File file, String sessionId, String agentId, String mode, boolean compliant, String manifest, Begun begun)
+            throws IOException {
+        return open(file, sessionId, agentId, mode, compliant, manifest, begun, MAX_FILE_BYTES, MAX_FILES);
+    }
+
     static VerificationLog open(File file, String sessionId, String agentId, String mode, boolean compliant, String manifest,
             long maxFileBytes, int maxFiles) throws IOException {
+        return open(file, sessionId, agentId, mode, compliant, manifest, Begun.NOTHING, maxFileBytes, maxFiles);
+    }
+
+    private static VerificationLog open(File file, String sessionId, String agentId, String mode, boolean compliant, String manifest,
+            Begun begun, long maxFileBytes, int maxFiles) throws IOException {
         StringBuilder header = new StringBuilder(256).append("{\"schema\":\"").append(SCHEMA).append('"');
         field(header, "klock", Release.VERSION);
         field(header, "session_id", sessionId);
@@ -120,9 +138,12 @@ public final class VerificationLog {
         header.append(",\"started\":\"");
         Timestamp.append(header, System.currentTimeMillis());
         header.append('"');
+        field(header, "process", begun.process());
         OutputStream out = new FileOutputStream(file, true);
         VerificationLog log = new VerificationLog(file, out, sessionId, agentId, header.toString(), maxFileBytes, maxFiles);
+        log.begun = begun.json();
         log.appendHeader();
+        log.begun = "";
         byte[] first = log.take();
         try {
             out.write(first);
@@ -147,7 +168,7 @@ public final class VerificationLog {
         if (Event.LEASE.equals(event.decidedBy())) {
             amended += event.count();
         }
-        Fold probe = new Fold(event);
+        Fold probe = new Fold(event.withoutStack());
         Fold fold = pending.get(probe);
         if (fold != null) {
             fold.count += event.count();
@@ -157,7 +178,9 @@ public final class VerificationLog {
         probe.count = event.count();
         pending.put(probe, probe);
         if (isUrgent(event) && isNew(probe)) {
+            probe.stack = event.stack();
             write();
+            probe.stack = null;
         } else if (pending.size() >= MAX_PENDING) {
             write();
         }
@@ -183,6 +206,36 @@ public final class VerificationLog {
         list("rolled_back", rolledBack);
         list("conflicts", conflicts);
         list("notes", notes);
+        text.append("}}\n");
+        buffered++;
+        write();
+    }
+
+    /**
+     * Records what became of the session's leases; it is in the file when this returns.
+     *
+     * @param state    {@code granted}, {@code refused}, {@code died} or {@code lost}; or {@code agent refused}, of an agent in a process
+     * @param waitedMs how long they were waited for, in milliseconds
+     * @param triples  which; of more than {@value #MAX_LEASES} only the first ones are told
+     * @param detail   what else is to be known, null if nothing
+     */
+    public synchronized void lease(String state, long waitedMs, List<String> triples, String detail) {
+        if (closed) {
+            return;
+        }
+        write();
+        begin(System.currentTimeMillis(), ++seq, agentId);
+        text.append(",\"lease\":{\"state\":");
+        Escapes.json(text, state);
+        if (waitedMs > 0) {
+            text.append(",\"waited_ms\":").append(waitedMs);
+        }
+        int more = triples.size() - MAX_LEASES;
+        list("triples", more > 0 ? triples.subList(0, MAX_LEASES) : triples);
+        if (more > 0) {
+            text.append(",\"more\":").append(more);
+        }
+        field(text, "detail", detail);
         text.append("}}\n");
         buffered++;
         write();
@@ -333,7 +386,7 @@ public final class VerificationLog {
     }
 
     private void appendHeader() {
-        text.append(header).append(",\"part\":").append(part + 1).append("}\n");
+        text.append(header).append(",\"part\":").append(part + 1).append(begun).append("}\n");
     }
 
     private void appendEvent(Fold fold) {
@@ -350,6 +403,10 @@ public final class VerificationLog {
         field(text, "decided_by", event.decidedBy());
         field(text, "caller", event.caller());
         field(text, "note", event.note());
+        if (fold.stack != null) {
+            text.append(",\"stack\":");
+            Stack.json(text, fold.stack);
+        }
         if (fold.count > 1) {
             text.append(",\"count\":").append(fold.count);
         }

@@ -102,7 +102,13 @@ public final class LogFiles {
         long seq = 0;
         long pid = 0;
         long lost = 0;
+        int number = 0;
         LogSummary summary = null;
+        LogLease lease = null;
+        LogRecovered recovered = null;
+        List<String> stack = List.of();
+        List<LogHeader.Setting> settings = List.of();
+        List<LogHeader.Declared> declared = List.of();
         try (JsonParser json = JSON.createParser(line)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 visitor.unreadable();
@@ -114,6 +120,24 @@ public final class LogFiles {
                 switch (name) {
                     case "summary":
                         summary = summary(json);
+                        break;
+                    case "lease":
+                        lease = lease(json);
+                        break;
+                    case "recovered":
+                        recovered = recovered(json);
+                        break;
+                    case "stack":
+                        stack = texts(json);
+                        break;
+                    case "settings":
+                        settings = settings(json);
+                        break;
+                    case "scope":
+                        declared = declared(json);
+                        break;
+                    case "part":
+                        number = json.getValueAsInt();
                         break;
                     case "count":
                         count = json.getValueAsLong(1);
@@ -143,16 +167,21 @@ public final class LogFiles {
         }
         Decision decision = decision(text[Field.DECISION.ordinal()]);
         if (summary != null) {
-            visitor.summary(summary);
+            visitor.summary(new LogSummary(get(text, Field.TS), summary.end(), summary.exitCode(), summary.counts(), summary.lists()));
         } else if (lost > 0) {
             visitor.lost(lost);
+        } else if (lease != null) {
+            visitor.lease(lease.at(get(text, Field.TS)));
+        } else if (recovered != null) {
+            visitor.recovered(recovered);
         } else if (decision != null) {
             visitor.event(new LogEvent(part, get(text, Field.TS), seq, get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.THREAD),
                     get(text, Field.OP), get(text, Field.PREDICATE), get(text, Field.RESOURCE), get(text, Field.REQUESTED), decision,
-                    get(text, Field.DECIDED_BY), get(text, Field.CALLER), Math.max(1, count), get(text, Field.NOTE)));
+                    get(text, Field.DECIDED_BY), get(text, Field.CALLER), Math.max(1, count), get(text, Field.NOTE), stack));
         } else if (get(text, Field.MODE) != null || get(text, Field.SCHEMA) != null) {
             visitor.header(new LogHeader(get(text, Field.SCHEMA), get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.MODE),
-                    get(text, Field.MANIFEST), get(text, Field.JAVA), get(text, Field.STARTED), pid));
+                    get(text, Field.MANIFEST), get(text, Field.JAVA), get(text, Field.STARTED), pid, number,
+                    get(text, Field.PROCESS), settings, declared));
         }
     }
 
@@ -185,24 +214,104 @@ public final class LogFiles {
             } else if (decision != null) {
                 counts[decision.ordinal()] = json.getLongValue();
             } else if (value == JsonToken.START_ARRAY) {
-                List<String> items = new ArrayList<>();
-                while (json.nextToken() != JsonToken.END_ARRAY) {
-                    items.add(json.getText());
-                    json.skipChildren();
-                }
-                lists.put(field, items);
+                lists.put(field, texts(json));
             } else {
                 json.skipChildren();
             }
         }
-        return new LogSummary(end, exitCode, counts, lists);
+        return new LogSummary(null, end, exitCode, counts, lists);
+    }
+
+    /** The items of an array; none if it is something else. */
+    private static List<String> texts(JsonParser json) throws IOException {
+        List<String> items = new ArrayList<>();
+        if (json.currentToken() != JsonToken.START_ARRAY) {
+            json.skipChildren();
+            return items;
+        }
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+            items.add(json.getText());
+            json.skipChildren();
+        }
+        return items;
+    }
+
+    /** The fields of an object that are text or numbers, in the order of {@code names}; all null if it is something else. */
+    private static String[] fields(JsonParser json, Map<String, List<String>> lists, String... names) throws IOException {
+        String[] values = new String[names.length];
+        if (json.currentToken() != JsonToken.START_OBJECT) {
+            json.skipChildren();
+            return values;
+        }
+        while (json.nextToken() == JsonToken.FIELD_NAME) {
+            String name = json.currentName();
+            JsonToken value = json.nextToken();
+            int index = Arrays.asList(names).indexOf(name);
+            if (value == JsonToken.START_ARRAY) {
+                lists.put(name, texts(json));
+            } else if (index >= 0 && value.isScalarValue() && value != JsonToken.VALUE_NULL) {
+                values[index] = json.getText();
+            } else {
+                json.skipChildren();
+            }
+        }
+        return values;
+    }
+
+    private static LogLease lease(JsonParser json) throws IOException {
+        Map<String, List<String>> lists = new LinkedHashMap<>();
+        String[] values = fields(json, lists, "state", "waited_ms", "detail");
+        return new LogLease(null, values[0], number(values[1]), lists.getOrDefault("triples", List.of()), values[2]);
+    }
+
+    private static LogRecovered recovered(JsonParser json) throws IOException {
+        Map<String, List<String>> lists = new LinkedHashMap<>();
+        String[] values = fields(json, lists, "session_id", "result");
+        return new LogRecovered(values[0], values[1], lists.getOrDefault("conflicts", List.of()));
+    }
+
+    private static List<LogHeader.Setting> settings(JsonParser json) throws IOException {
+        List<LogHeader.Setting> settings = new ArrayList<>();
+        for (String[] values : objects(json, "key", "value", "origin")) {
+            settings.add(new LogHeader.Setting(values[0], values[1], values[2]));
+        }
+        return settings;
+    }
+
+    private static List<LogHeader.Declared> declared(JsonParser json) throws IOException {
+        List<LogHeader.Declared> declared = new ArrayList<>();
+        for (String[] values : objects(json, "line", "triple")) {
+            declared.add(new LogHeader.Declared((int) number(values[0]), values[1]));
+        }
+        return declared;
+    }
+
+    /** {@link #fields} of each item of an array; none if it is something else. */
+    private static List<String[]> objects(JsonParser json, String... names) throws IOException {
+        List<String[]> items = new ArrayList<>();
+        if (json.currentToken() != JsonToken.START_ARRAY) {
+            json.skipChildren();
+            return items;
+        }
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+            items.add(fields(json, new LinkedHashMap<>(), names));
+        }
+        return items;
+    }
+
+    private static long number(String text) {
+        try {
+            return text == null ? 0 : Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
     }
 
     /** The fields that are text. */
     private enum Field {
         SCHEMA("schema"), SESSION_ID("session_id"), AGENT_ID("agent_id"), MODE("mode"), MANIFEST("manifest"), JAVA("java"), STARTED("started"), TS("ts"),
         THREAD("thread"), OP("op"), PREDICATE("predicate"), RESOURCE("resource"), REQUESTED("requested"), DECISION("decision"),
-        DECIDED_BY("decided_by"), CALLER("caller"), NOTE("note");
+        DECIDED_BY("decided_by"), CALLER("caller"), NOTE("note"), PROCESS("process");
 
         private static final Field[] ALL = values();
         private final String name;

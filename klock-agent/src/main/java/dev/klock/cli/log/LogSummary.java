@@ -7,11 +7,12 @@ import java.util.Map;
 /**
  * The last record of a session that came to its end.
  *
+ * @param ts       when, ISO 8601; null if the log does not say
  * @param exitCode {@link dev.klock.agent.log.Summary#UNKNOWN} where there is none
  * @param counts   of accesses, by {@link Decision#ordinal}
  * @param lists    what else it names, such as {@code rolled_back} and {@code violated}, in the log's order
  */
-public record LogSummary(String end, int exitCode, long[] counts, Map<String, List<String>> lists) {
+public record LogSummary(String ts, String end, int exitCode, long[] counts, Map<String, List<String>> lists) {
     /** What it names as {@code name}; empty if nothing. */
     public List<String> list(String name) {
         return lists.getOrDefault(name, List.of());

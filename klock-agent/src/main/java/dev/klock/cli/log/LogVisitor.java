@@ -12,6 +12,14 @@ public interface LogVisitor {
     default void summary(LogSummary summary) {
     }
 
+    /** What became of the session's leases. */
+    default void lease(LogLease lease) {
+    }
+
+    /** What became of another session, which had crashed. */
+    default void recovered(LogRecovered recovered) {
+    }
+
     /** So many records could not be written. */
     default void lost(long records) {
     }

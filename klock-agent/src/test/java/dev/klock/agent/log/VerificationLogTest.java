@@ -10,6 +10,7 @@ import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -242,5 +243,46 @@ class VerificationLogTest {
         log.flush();
         log.close(END);
         assertThat(lines()).hasSize(2);
+    }
+
+    @Test
+    void stack_ofAViolation_isToldOnce_theJdksNearestFramesAndTheProgramsWithinBounds() throws Exception {
+        VerificationLog log = open();
+        StackTraceElement[] stack = new StackTraceElement[200];
+        for (int i = 0; i < stack.length; i++) {
+            stack[i] = i < 10 ? new StackTraceElement(null, "java.base", "17", "java.io.F" + i, "open", "F.java", i) : i == 12 ? new StackTraceElement("klock", null, null, "dev.klock.X", "x", "X.java", 1)
+                    : i == 14 ? new StackTraceElement(null, "java.base", "17", "java.lang.reflect.M", "invoke", "M.java", 1) : new StackTraceElement("com.acme.C\u202e" + i, "m", "C.java", i);
+        }
+        for (int i = 0; i < 3; i++) {
+            log.record(new Event(1, null, "main", "open", Predicate.MUTATES, Resource.file("/a"), null, Decision.DENY, "mode", "c", 1, null, stack));
+            log.flush();
+        }
+        log.record(new Event(1, null, "main", "open", Predicate.MUTATES, Resource.file("/b"), null, Decision.ALLOW, "mode", "c", 1, null, stack));
+        log.flush();
+
+        List<String> told = Files.readAllLines(file.toPath()).stream().filter(line -> line.contains("\"stack\"")).toList();
+        assertThat(told).singleElement().asString().contains("\"stack\":[\"java.base@17/java.io.F0.open(F.java:0)\",", "F3.open", "C\\u202e10.m(C.java:10)\"", "C.java:35)\"]").doesNotContain("F4", "dev.klock", "reflect", "C.java:36");
+    }
+
+    @Test
+    void lease_isARecordOfItsOwn_inTheFileAtOnce() throws Exception {
+        VerificationLog log = open();
+        log.lease("granted", 1_500, List.of("MUTATES FILE:/a"), "in \"vain\"");
+        log.lease("lost", 0, List.of(), null);
+        List<String> lines = Files.readAllLines(file.toPath());
+        assertThat(lines.get(1)).contains("\"agent_id\":\"agent\",\"lease\":{\"state\":\"granted\",\"waited_ms\":1500,\"triples\":[\"MUTATES FILE:/a\"],\"detail\":\"in \\\"vain\\\"\"}}");
+        assertThat(lines.get(2)).endsWith("\"lease\":{\"state\":\"lost\",\"triples\":[]}}");
+        log.lease("granted", 0, Collections.nCopies(VerificationLog.MAX_LEASES + 7, "x"), null);
+        assertThat(Files.readAllLines(file.toPath()).get(3)).endsWith("\"x\"],\"more\":7}}");
+    }
+
+    @Test
+    void settingsAndScope_areInTheFirstFilesFirstRecordOnly() throws Exception {
+        File begun = new File(file.getParentFile(), "begun.jsonl");
+        Begun more = new Begun("p", List.of(new Begun.Setting("mode", "strict", "agent argument"), new Begun.Setting("agent", null, "default")), List.of());
+        VerificationLog log = VerificationLog.open(begun, "s", "a", "strict", true, null, more);
+        log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        assertThat(Files.readAllLines(begun.toPath()).get(0)).contains("\"process\":\"p\"").endsWith(",\"part\":1,\"settings\":[{\"key\":\"mode\",\"value\":\"strict\",\"origin\":\"agent argument\"},"
+                + "{\"key\":\"agent\",\"value\":null,\"origin\":\"default\"}]}");
     }
 }

@@ -42,7 +42,7 @@ class ProposalTest {
     private Set<String> whole = Set.of();
 
     private static LogEvent event(String predicate, String resource, String op, Decision decision, String by, String note) {
-        return new LogEvent(0, "2026-01-01T00:00:00Z", 1, "s", "a", "main", op, predicate, resource, null, decision, by, "Main.main(Main.java:1)", 1, note);
+        return new LogEvent(0, "2026-01-01T00:00:00Z", 1, "s", "a", "main", op, predicate, resource, null, decision, by, "Main.main(Main.java:1)", 1, note, List.of());
     }
 
     private ProposalTest saw(String... triples) {
@@ -55,7 +55,7 @@ class ProposalTest {
 
     private Proposal proposal() {
         Observations seen = new Observations(takesDenied, null);
-        seen.header(new LogHeader("klock.event/1", "s", "a", "learn", null, "17", "2026-01-01T00:00:00Z", 1));
+        seen.header(new LogHeader("klock.event/1", "s", "a", "learn", null, "17", "2026-01-01T00:00:00Z", 1, 1, null, List.of(), List.of()));
         log.forEach(seen::event);
         seen.end();
         return Proposal.of(seen, several, whole, VARIABLES);
