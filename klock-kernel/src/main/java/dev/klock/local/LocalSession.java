@@ -36,8 +36,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A session with a kernel in this JVM. Where nothing enforces its manifest, its rollback is its program's own business. Else whoever does has it undone
- * before its leases go: a session that holds any does not die, since it asks for nothing that it does not hold.
+ * A session with a kernel in this JVM. Where nothing enforces its manifest, its rollback is its program's own business, and its leases go at once when
+ * it dies. Else they go when what it did is undone: here by whoever enforces it, or, when this process has ended, by whoever wants what it held.
  */
 public final class LocalSession implements KlockSession, SessionListener {
     /** What the thread has entered last and not closed. */
@@ -76,7 +76,7 @@ public final class LocalSession implements KlockSession, SessionListener {
         this.manifest = manifest;
         this.ttlMs = ttlMs;
         this.enforcement = enforcement;
-        this.held = kernel.open(new Command.Register(key, priorityMs, true, 0, false, false, true), null, this);
+        this.held = kernel.open(new Command.Register(key, priorityMs, true, 0, false, enforcement != null, true), null, this);
     }
 
     /** What the calling thread works as; null for none. */
@@ -221,11 +221,15 @@ public final class LocalSession implements KlockSession, SessionListener {
         return more;
     }
 
-    /** The session has died, or is about to be aborted. */
+    /** The session has died, or was aborted: nobody else gets what it held before what it did there is undone. */
     private void undone() {
-        if (enforcement != null && endsNow()) {
+        if (enforcement == null) {
+            return;
+        }
+        if (endsNow()) {
             enforcement.rollBack();
         }
+        held.rolledBack();
     }
 
     /** Whether there is something that was begun: once for each beginning. */
@@ -461,9 +465,8 @@ public final class LocalSession implements KlockSession, SessionListener {
 
     @Override
     public void abort(String reason) {
-        // nobody else gets what it holds before what it did there is undone
-        undone();
         held.abort(reason);
+        undone();
     }
 
     @Override

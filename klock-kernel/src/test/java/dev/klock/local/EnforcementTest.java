@@ -157,7 +157,7 @@ class EnforcementTest {
             kernel.perform(new Command.Revoke(kernel.leasesOf(key).get(0).fencingToken()));
             EmbeddedSession older = other("older", 1_000_000, "/x");
             Thread gives = new Thread(() -> {
-                while (!told.calls.contains("rollBack")) {
+                while (!told.calls.contains("rollBack /y=ROLLING_BACK")) {
                     Thread.onSpinWait();
                 }
                 older.close();
@@ -167,7 +167,7 @@ class EnforcementTest {
             assertThat(s.retry(Duration.ofSeconds(20)).isGranted()).isTrue();
             gives.join();
             told.calls.removeIf("lost"::equals);
-            assertThat(told.calls).startsWith("begin /x=PENDING /y=PENDING", "rollBack").endsWith("begin /x=PENDING /y=PENDING");
+            assertThat(told.calls).startsWith("begin /x=PENDING /y=PENDING", "rollBack /y=ROLLING_BACK").endsWith("begin /x=PENDING /y=PENDING");
         }
     }
 
@@ -177,7 +177,7 @@ class EnforcementTest {
         try (LocalSession s = session(2_000_000, "/x")) {
             other("older", 1_000_000, "/z");
             assertThat(s.acquire(Duration.ZERO, "MUTATES FILE:/z").verdict()).isEqualTo(Answer.Verdict.DIE);
-            assertThat(told.calls).containsExactly("begin /x=PENDING", "rollBack");
+            assertThat(told.calls).containsExactly("begin /x=PENDING", "rollBack /x=ROLLING_BACK");
             assertThat(kernel.leasesOf(key)).isEmpty();
         }
     }
@@ -188,7 +188,7 @@ class EnforcementTest {
         s.abort("enough");
         s.abort("enough");
         assertThat(kernel.leasesOf(key)).isEmpty();
-        assertThat(told.calls).containsExactly("begin /x=PENDING", "rollBack /x=ACTIVE");
+        assertThat(told.calls).containsExactly("begin /x=PENDING", "rollBack /x=ROLLING_BACK");
         s.close();
         assertThat(told.calls).as("it did not end well").hasSize(2);
     }
