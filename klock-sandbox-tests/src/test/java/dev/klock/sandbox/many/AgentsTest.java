@@ -483,6 +483,37 @@ class AgentsTest {
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n2\n");
     }
 
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    @Tag("C45")
+    @Tag("FIELD-I05")
+    @Tag("FIELD-I14")
+    void agentOfAKilledJvm_isUndoneBeforeOneOfARunningJvmHasItsLeases(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Files.writeString(w.root().resolve("w/both/f"), "start\n");
+        String same = """
+                ver: "1.0"
+                agent_id: %2$s
+                scope:
+                  - CONSUMES FILE:%1$s/w/in/**
+                  - PROVIDES FILE:%1$s/w/out/%2$s
+                agents:
+                  - agent_id: builder-%2$s
+                    scope: ["MUTATES FILE:%1$s/w/both/**"]
+                """;
+        Child.Running first = two(w, jdk, same, "one", "open builder-one 0", "as builder-one write w/both/f half", "plain write w/out/one 1", "plain await w/in/never").begin()
+                .until(w.root().resolve("w/out/one"));
+        Child.Running second = two(w, jdk, same, "two", "open builder-two 0", "plain write w/out/two 1", "retry builder-two 60000", "as builder-two read w/both/f",
+                "close builder-two").begin().until(w.root().resolve("w/out/two"));
+        first.kill();
+
+        Outcome two = second.await();
+
+        assertThat(two.exit()).as(two.toString()).isZero();
+        assertThat(two.out()).as(two.toString()).contains("builder-two DIE: ", "builder-two GRANTED", "start\n").doesNotContain("half");
+        assertThat(w.root().resolve("w/both/f")).hasContent("start\n");
+    }
+
     private static Child two(Workspace w, Jdk jdk, String manifest, String name, String... steps) {
         for (int i = 0; i < steps.length; i++) {
             steps[i] = steps[i].startsWith("open ") ? steps[i] + " " + name + ".yaml" : steps[i];
