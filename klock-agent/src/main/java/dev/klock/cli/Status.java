@@ -29,7 +29,7 @@ final class Status extends Verb {
     @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
     private String directory;
 
-    @Option(names = "--all", description = "Also sessions that have ended, as long as they are remembered.")
+    @Option(names = "--all", description = "Also sessions that have ended, or whose process has, as long as they are remembered.")
     private boolean all;
 
     @Option(names = "--watch", description = "Show it again every second, until interrupted.")
@@ -70,9 +70,12 @@ final class Status extends Verb {
 
     private void print(Overview overview, EmbeddedKernel kernel) throws IOException {
         List<SessionView> shown = new ArrayList<>();
+        int left = 0;
         for (SessionView session : overview.sessions()) {
-            if (all || !session.state().isTerminal()) {
+            if (all || !session.state().isTerminal() && !isLeft(session, kernel)) {
                 shown.add(session);
+            } else if (!session.state().isTerminal()) {
+                left++;
             }
         }
         long nowMs = kernel == null ? 0 : kernel.nowMs();
@@ -86,6 +89,9 @@ final class Status extends Verb {
         for (SessionView session : shown) {
             print(session, kernel, nowMs);
         }
+        if (left > 0) {
+            terminal.line(times(left, "session") + " more, whose process has ended and which hold nothing (--all)");
+        }
         if (!overview.hotSpots().isEmpty()) {
             terminal.line("fought over:");
             for (HotSpot spot : overview.hotSpots()) {
@@ -96,6 +102,11 @@ final class Status extends Verb {
         for (Overview.Agent agent : overview.ghosts()) {
             terminal.line(agent.agentId() + " takes leases and is not heard of again: " + agent.counts().expiries() + " of " + agent.counts().grants() + " ran out");
         }
+    }
+
+    /** Whether nobody is kept from anything by it, and whoever it was may never come back. */
+    private static boolean isLeft(SessionView session, EmbeddedKernel kernel) {
+        return session.leases() == 0 && session.place() == 0 && process(session.session(), kernel) == null;
     }
 
     private void print(SessionView session, EmbeddedKernel kernel, long nowMs) {
