@@ -217,7 +217,7 @@ class StoredTest {
             List<String> command = new ArrayList<>(List.of("undo"));
             command.addAll(List.of(more));
             assertThat(run(command.toArray(new String[0]))).as(command + "\n" + out + err).isEqualTo(4);
-            assertThat(out).as(command.toString()).contains("kept  " + made + " (a directory is there, with something in it that the session did not make: " + theirs + ")");
+            assertThat(out).as(command.toString()).contains("kept  " + made + " (a directory is there, with something in it that stays: " + theirs + ")");
             assertThat(theirs).hasContent("theirs");
         }
     }

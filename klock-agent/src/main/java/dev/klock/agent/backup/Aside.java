@@ -26,6 +26,7 @@ final class Aside {
     void keepTheirs(Plan p, String why) {
         p.outcome = Outcome.KEPT_THEIRS;
         p.action = Plan.NOTHING;
+        p.isNotBack();
         p.note(why);
         if (p.e.image.kind != FileState.FILE || undo.dry()) {
             return;

@@ -1897,7 +1897,7 @@ public final class Backups implements Closeable {
                 now = now.withAttributes(files.attributes(e.name.bytes));
             }
             Entry twin = role == Entry.TOUCHED && now.kind != FileState.DIRECTORY ? known.twin(e, now) : null;
-            boolean theirs = role == Entry.TOUCHED && now.hasOtherNames() && known.changedByOthers(e, now);
+            boolean theirs = role == Entry.TOUCHED && now.kind == FileState.FILE && (twin != null || now.hasOtherNames()) && known.changedByOthers(e, now);
             if (twin != null && !theirs) {
                 recordAs(e, twin, later);
                 return;

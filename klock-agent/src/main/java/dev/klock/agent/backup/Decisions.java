@@ -226,11 +226,11 @@ final class Decisions {
         }
         Name place = e.place;
         if (p.found == Rollback.CHANGED) {
-            p.note("it is back; where the session had moved it" + (place == null ? "" : ", " + place) + ", somebody else has changed it, and theirs stays");
+            p.note(Plan.BACK + "where the session had moved it" + (place == null ? "" : ", " + place) + ", somebody else has changed it, and theirs stays");
             return;
         }
         Name at = strays.of(e);
-        p.note("it is back; after the session had moved it" + (place == null ? "" : " to " + place) + ", somebody else has " + (at == null
+        p.note(Plan.BACK + "after the session had moved it" + (place == null ? "" : " to " + place) + ", somebody else has " + (at == null
                 ? "removed it, or moved it away" : "moved it to " + at + ", where it stays"));
     }
 

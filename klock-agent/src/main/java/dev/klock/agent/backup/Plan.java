@@ -23,6 +23,9 @@ final class Plan {
     static final int WRITE = 4;
     static final int METADATA = 5;
 
+    /** How the note of what others did to something that comes back begins. */
+    static final String BACK = "it is back; ";
+
     final Entry e;
     final int index;
     FileState now;
@@ -60,6 +63,11 @@ final class Plan {
 
     void note(String more) {
         detail = detail == null ? more : detail.contains(more) ? detail : detail + "; " + more;
+    }
+
+    /** What was noted when it was thought that it would come back is still true of where it is. */
+    void isNotBack() {
+        detail = detail != null && detail.startsWith(BACK) ? detail.substring(BACK.length()) : detail;
     }
 
     /** {@code file} holds what gave way, or was not put back; what was named so before is named in words. */

@@ -20,6 +20,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -61,7 +62,7 @@ final class Rollback {
     private static final int BATCH_FILES = 128;
     private static final long BATCH_BYTES = 64L << 20;
     private static final int HELPERS = 15;
-    private static final String HOLDS = "a directory is there, with something in it that the session did not make";
+    private static final String HOLDS = "a directory is there, with something in it that stays";
     private static final byte[] DEFAULT_ACL = "system.posix_acl_default".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BACKUPS = "backups".getBytes(StandardCharsets.US_ASCII);
 
@@ -82,6 +83,8 @@ final class Rollback {
     private final Map<Long, Name> groups = new HashMap<>();
     /** What is no directory, by inode, when the other name of a hard-linked file is looked for; null before. */
     private Map<Long, Name> strangers;
+    /** How many names of each were met when {@link #strangers} were looked for, by inode. */
+    private final Map<Long, Integer> strangerNames = new HashMap<>();
     /** What was moved and stays where it is, as its image could not be read, and why. */
     private final Map<Name, IOException> unread = new TreeMap<>();
     /** Files of several names that came back as another file. */
@@ -976,12 +979,13 @@ final class Rollback {
         FileState image = p.e.image;
         if (strangers == null) {
             strangers = new HashMap<>();
+            Set<Name> met = new HashSet<>();
             for (byte[] scope : backups.scopes()) {
-                search(new Name(scope), true);
+                search(new Name(scope), true, met);
             }
             for (Plan q : plans) {
                 if (q.e.image.kind == FileState.DIRECTORY) {
-                    search(q.e.name, false);
+                    search(q.e.name, false, met);
                 }
             }
         }
@@ -1003,7 +1007,7 @@ final class Rollback {
             put(p, other, now);
         } else if (known.leftAsIs(now) || p.e.inPlace) {
             writeInPlace(p, other, now);
-        } else if (known.wasOpen(null, now, crashed) && now.size <= Displaced.MAX_DISPLACED_COPY) {
+        } else if (known.wasOpen(null, now, crashed) && isKnownByAllNames(now) && now.size <= Displaced.MAX_DISPLACED_COPY) {
             // a mapping or a descriptor went on changing it when the name it was opened by was gone
             Path copy = backups.aside("displaced", known.all().size() + p.index, other);
             Displaced.copy(path, files.own(copy));
@@ -1016,13 +1020,23 @@ final class Rollback {
         return other;
     }
 
+    /** Whether all names of the file were met: what others may have written by one outside of what is declared is not overwritten on a mere chance. */
+    private boolean isKnownByAllNames(FileState now) {
+        int names = strangerNames.getOrDefault(now.ino, 0);
+        for (Plan q : plans) {
+            names += known.isKnown(q.e, now) && known.holds(q.e.name, now) ? 1 : 0;
+        }
+        return names >= now.nlink;
+    }
+
     private void put(Plan p, Name other, FileState now) throws IOException {
         try (Held there = files.hold(other.bytes, now)) {
             metadata.put(p, there, p.e.image, now);
         }
     }
 
-    private void search(Name directory, boolean deep) {
+    /** @param met what was met, of which each name counts once however often its directory is searched */
+    private void search(Name directory, boolean deep, Set<Name> met) {
         if (strangers.size() > MAX_STRANGERS || known.blocked(directory) != null
                 || (files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS) {
             return;
@@ -1034,6 +1048,9 @@ final class Rollback {
                 FileState state = FileState.look(files, name);
                 if (state.kind != FileState.DIRECTORY && state.kind != FileState.ABSENT && !byName.containsKey(name) && !name.lastBeginsWith(leftover)) {
                     strangers.putIfAbsent(state.ino, name);
+                    if (met.add(name)) {
+                        strangerNames.merge(state.ino, 1, Integer::sum);
+                    }
                 } else if (state.kind == FileState.DIRECTORY && deep && !backups.isHome(name)) {
                     below.add(name);
                 }
@@ -1042,7 +1059,7 @@ final class Rollback {
             return;
         }
         for (Name name : below) {
-            search(name, true);
+            search(name, true, met);
         }
     }
 
@@ -1153,6 +1170,24 @@ final class Rollback {
         }
     }
 
+    /** What the session had moved with a directory and is still there, as its own place, or one above, is somebody else's, is named. */
+    private void isStillMoved(Plan p) {
+        Name place = p.e.place;
+        if (place == null || p.outcome == null || p.e.first().image.kind == FileState.ABSENT || !known.isFollowed(p.e) || known.blocked(place) != null) {
+            return;
+        }
+        boolean kept = p.outcome == Outcome.KEPT_THEIRS || p.outcome == Outcome.FAILED;
+        try {
+            FileState there = FileState.look(files, place);
+            if (there.kind != FileState.ABSENT && (kept || there.kind != FileState.DIRECTORY) && known.isBroughtAsItWas(p.e, place, there)) {
+                p.note(kept ? "it stays where the session had moved it, " + place : "it is still where the session had moved it, too: " + place);
+            }
+        } catch (IOException unreadable) {
+            // what cannot be looked at is said where it is in the way
+            return;
+        }
+    }
+
     /** Whether another file has come to the name than what was there at first, or before this rollback. */
     private boolean isAnotherFile(Plan p) {
         try {
@@ -1174,6 +1209,7 @@ final class Rollback {
             aside.betweenTwo(p);
             aside.ofFailed(p);
             stillMapped(p);
+            isStillMoved(p);
         }
         for (Name directory : changed) {
             if ((files.mode(directory.bytes) & FileState.TYPE_BITS) != FileState.DIRECTORY_BITS || known.blocked(directory) != null) {

@@ -624,6 +624,24 @@ class InMovedDirectoryTest {
         assertThat(like(e.resolve("sub"))).isEqualTo(was);
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void directory_whoseNameOthersHaveTaken_isNamedWhereItStays(End how) throws IOException {
+        work.rename(d, e);
+        Files.writeString(d, "theirs");
+        Files.move(e.resolve("p"), e.resolve("q"));
+
+        RollbackReport report = end(how);
+
+        assertThat(d).hasContent("theirs");
+        assertThat(e.resolve("o")).hasContent("of others");
+        assertThat(e.resolve("q")).hasContent("another");
+        assertThat(said(report, d)).contains("it stays where the session had moved it, " + e);
+        assertThat(said(report, d.resolve("o"))).contains("it cannot come back").contains("it stays where the session had moved it, " + e.resolve("o"));
+        assertThat(said(report, d.resolve("p"))).contains("it cannot come back").contains("somebody else has moved it to " + e.resolve("q"));
+        assertThat(report.toString()).doesNotContain("it is back");
+    }
+
     /** Before JDK 22 a test has no way to give times to the nanosecond back. */
     private static void roundTimes(Path directory) throws IOException {
         try (Stream<Path> all = Files.walk(directory)) {

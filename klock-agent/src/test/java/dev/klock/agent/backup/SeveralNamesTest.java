@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -328,5 +329,45 @@ class SeveralNamesTest {
         end(how);
 
         assertOneFile("original", a, b, c);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void write_byOthersByANameOutsideOfWhatIsDeclared_staysThere(End how) throws IOException {
+        Path outside = Files.createLink(Files.createDirectory(temp.resolve("outside")).resolve("l"), d.resolve("x"));
+        Path e = out.resolve("e");
+        work.rename(d, e);
+        Files.writeString(outside, ", later", StandardOpenOption.APPEND);
+
+        RollbackReport report = end(how);
+
+        assertThat(outside).as("%s", report).hasContent("below, later");
+        assertThat(d.resolve("x")).hasContent("below");
+        assertThat(d.resolve("y")).hasContent("below");
+        assertThat(report.toString()).contains("file of its own");
+    }
+
+    /** The other name has gone, by others, so that the file has but one by then; and its directory is one that the session made where it moved another from. */
+    @ParameterizedTest
+    @EnumSource
+    void write_byOthersIntoTheLastNameLeft_isBackThere(End how) throws IOException {
+        work.rename(d, out.resolve("u"));
+        work.deleteTree(out.resolve("u"));
+        work.mkdir(d);
+        Path f = Files.writeString(Files.createDirectory(out.resolve("f")).resolve("f"), "of others");
+        Path q = Files.createLink(d.resolve("q"), f);
+        work.write(q, "session");
+        Path moved = d.resolve("moved");
+        work.rename(f.getParent(), moved);
+        Path beside = Files.writeString(out.resolve("beside"), "saved");
+        Files.move(beside, moved.resolve("f"), StandardCopyOption.REPLACE_EXISTING);
+        Files.writeString(q, "theirs");
+        work.rename(moved, out.resolve("on"));
+        work.append(q, ", session");
+
+        RollbackReport report = end(how);
+
+        assertThat(q).as("%s", report).hasContent("theirs");
+        assertThat(moved.resolve("f")).as("%s", report).hasContent("saved");
     }
 }
