@@ -188,13 +188,14 @@ final class AgentLeases implements Enforcement {
             // some of its leases were lost, and its mode went on
             session.end();
         }
+        long waitedMs = waitedMs();
         try {
             Tools.Records records = tools.records(manifest, manifest.agentId());
             AgentSession next = new AgentSession(tools.sessions, tools.launch.options(), manifest, records, this);
             tools.equip(next, manifest, declared.scope).preflight(manifest);
             tools.sessions.add(next);
             session = next;
-            records.log.lease("granted", waitedMs(), wanted(), refusals());
+            records.log.lease("granted", waitedMs, wanted(), refusals());
             if (isUntilKnown) {
                 next.validUntil(untilNanos);
             }
@@ -245,7 +246,9 @@ final class AgentLeases implements Enforcement {
     public void rollBack() {
         AgentSession now = session;
         if (now != null) {
-            now.log.lease("died", 0, new ArrayList<>(), null);
+            if (now.state.get() == Session.OPEN) {
+                now.log.lease("died", 0, new ArrayList<>(), null);
+            }
             now.rollBack(AgentSession.DIED);
         }
     }

@@ -56,6 +56,7 @@ final class Report extends Verb {
     private static final String VIOLATIONS = "violations";
     private static final String WARNINGS = "warnings";
     private static final String STDOUT = "-";
+    private static final String FILE = "FILE:";
 
     private final Instrumentation instrumentation;
     private Path home;
@@ -241,7 +242,7 @@ final class Report extends Verb {
     private static Advice advice(Judge judge, Manifest manifest, String predicate, String resource) {
         try {
             Predicate asked = Predicate.valueOf(predicate);
-            Resource about = Resource.parse(resource);
+            Resource about = resource(resource);
             if (judge == null) {
                 return advice("The manifest is not there to be compared with.", Messages.violation(null, asked, about, null, 0, null, List.of(), null), List.of());
             }
@@ -258,6 +259,17 @@ final class Report extends Verb {
         } catch (IllegalArgumentException | UsageException unwritable) {
             return null;
         }
+    }
+
+    /** As the log has it: a file's own name may hold what no manifest can write. */
+    private static Resource resource(String text) {
+        int slash = text.lastIndexOf('/');
+        boolean odd = text.startsWith(FILE) && slash > FILE.length() && text.chars().skip(slash).anyMatch(Character::isISOControl);
+        if (!odd) {
+            return Resource.parse(text);
+        }
+        String directory = Resource.parse(text.substring(0, slash)).path();
+        return Resource.of("FILE", directory + '/' + text.substring(slash + 1).replaceAll("(?s)\\\\(.)", "$1"), Resource.Form.EXACT);
     }
 
     /** Of a message of several lines; {@code why} in place of its first one, if that is not null. */
@@ -297,7 +309,7 @@ final class Report extends Verb {
                     beyond++;
                     continue;
                 }
-                String state = states.get("FILE:" + image.name());
+                String state = states.get(FILE + image.name());
                 Difference since = Difference.sinceBefore(backups, image, files, MAX_TEXT_BYTES);
                 Path made = names.get(base(image.name())) == 1 ? displaced.get(base(image.name())) : null;
                 if (since == null && made != null) {

@@ -101,8 +101,8 @@ final class SessionRecord implements LogVisitor {
         summarised = true;
         end = summary.end();
         exitCode = summary.exitCode();
-        rolledBack = summary.list("rolled_back").size();
-        conflicts = summary.list("conflicts").size();
+        rolledBack = (int) summary.size("rolled_back");
+        conflicts = (int) summary.size("conflicts");
         System.arraycopy(summary.counts(), 0, counts, 0, counts.length);
     }
 

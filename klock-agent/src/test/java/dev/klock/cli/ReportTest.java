@@ -264,7 +264,7 @@ class ReportTest {
         header("s", "a");
         for (int i = 0; i < 1_200; i++) {
             event("2026-01-01T10:00:01.000Z", "t" + i, "MUTATES", "FILE:/w/" + i, "deny", "mode");
-            event("2026-01-01T10:00:01.000Z", huge + i, "CONSUMES", "FILE:/w/in" + i, "allow", "klock.yaml:" + (i + 1), "count", " 2");
+            event("2026-01-01T10:00:01.000Z", i % 200 == 0 ? huge + i : "u" + i, "CONSUMES", "FILE:/w/in" + i, "allow", "klock.yaml:" + (i + 1), "count", " 2");
         }
         event("2026-01-01T10:00:01.000Z", huge, "MUTATES", "FILE:/" + huge, "deny", "mode", "caller", huge);
         summary("completed");
@@ -290,6 +290,23 @@ class ReportTest {
         assertThat(text(byId(page, "unseen"))).contains("There is no summary", "The log is not whole").doesNotContain("None known");
         assertThat(run("report", "--fail-on", "violations")).as(err).isZero();
         assertThat(run("report", "--fail-on", "warnings")).isEqualTo(3);
+    }
+
+    @Test
+    void page_ofASummaryThatNamesVeryMuch_countsAllOfIt() throws Exception {
+        header("s", "a");
+        String[] lists = new String[2 * 30_000];
+        for (int i = 0; i < lists.length; i += 2) {
+            lists[i] = i % 4 == 0 ? "rolled_back" : "conflicts";
+            lists[i + 1] = "FILE:/w/" + i;
+        }
+        summary("aborted", lists);
+        log("s");
+        Document page = page();
+        assertThat(text(ofClass(page, "div", "band").get(0))).contains("15000 paths were put back", "15000 paths are NOT as before");
+        assertThat(text(byId(page, "conflicts"))).contains("And 14500 more");
+        assertThat(run("sessions")).isZero();
+        assertThat(out).contains("rolled back 15000, NOT rolled back 15000");
     }
 
     @Test

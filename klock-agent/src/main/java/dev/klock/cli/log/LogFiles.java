@@ -4,13 +4,13 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
-import java.io.BufferedReader;
+import java.io.BufferedInputStream;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,11 +19,15 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /** One session's log: its first file and those that followed it. Immutable. */
 public final class LogFiles {
-    private static final JsonFactory JSON = new JsonFactory();
+    private static final JsonFactory JSON = JsonFactory.builder().disable(StreamReadFeature.AUTO_CLOSE_SOURCE).build();
+    /** The most of what a summary names that is kept of one kind; but for the manifest's lines, of which there are as many as there are. */
+    private static final int MAX_NAMED = 10_000;
+    private static final Set<String> LINES = Set.of("declared", "used", "unused");
     private static final String ENDING = ".jsonl";
 
     private final File first;
@@ -72,11 +76,9 @@ public final class LogFiles {
         Arrays.sort(parts, Comparator.comparingInt(file -> number(file, name)));
         for (File part : parts) {
             int number = number(part, name);
-            try (BufferedReader lines = new BufferedReader(new InputStreamReader(Files.newInputStream(part.toPath()), StandardCharsets.UTF_8), 1 << 16)) {
-                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                    if (!line.isEmpty()) {
-                        record(line, number, visitor);
-                    }
+            try (Line line = new Line(new BufferedInputStream(Files.newInputStream(part.toPath()), 1 << 16))) {
+                while (line.begin()) {
+                    record(line, number, visitor);
                 }
             }
         }
@@ -84,11 +86,65 @@ public final class LogFiles {
 
     /** Reads the first record only. */
     public void readFirst(LogVisitor visitor) throws IOException {
-        try (BufferedReader lines = new BufferedReader(new InputStreamReader(Files.newInputStream(first.toPath()), StandardCharsets.UTF_8))) {
-            String line = lines.readLine();
-            if (line != null && !line.isEmpty()) {
+        try (Line line = new Line(new BufferedInputStream(Files.newInputStream(first.toPath())))) {
+            if (line.begin()) {
                 record(line, 0, visitor);
             }
+        }
+    }
+
+    /** One line of a file after the other, as if it were all there is: a summary may name very much, and is not to be held as a whole. */
+    private static final class Line extends InputStream {
+        private final BufferedInputStream file;
+        private boolean over = true;
+
+        Line(BufferedInputStream file) {
+            this.file = file;
+        }
+
+        /** Goes to the next line that is not empty; false if there is none. */
+        boolean begin() throws IOException {
+            while (!over) {
+                skip(1 << 16);
+            }
+            int c = file.read();
+            while (c == '\n') {
+                c = file.read();
+            }
+            over = c < 0;
+            first = c;
+            return c >= 0;
+        }
+
+        private int first = -1;
+
+        @Override
+        public int read() throws IOException {
+            if (over) {
+                return -1;
+            }
+            int c = first >= 0 ? first : file.read();
+            first = -1;
+            over = c < 0 || c == '\n';
+            return over ? -1 : c;
+        }
+
+        @Override
+        public int read(byte[] to, int offset, int length) throws IOException {
+            int n = 0;
+            while (n < length && !over) {
+                int c = read();
+                if (c >= 0) {
+                    to[offset + n++] = (byte) c;
+                }
+            }
+            return n == 0 && length > 0 ? -1 : n;
+        }
+
+        /** The file, not a line of it. */
+        @Override
+        public void close() throws IOException {
+            file.close();
         }
     }
 
@@ -96,7 +152,7 @@ public final class LogFiles {
         return part.getName().equals(first) ? 0 : Integer.parseInt(part.getName().substring(first.length() + 1));
     }
 
-    private static void record(String line, int part, LogVisitor visitor) throws IOException {
+    private static void record(Line line, int part, LogVisitor visitor) throws IOException {
         String[] text = new String[Field.values().length];
         long count = 1;
         long seq = 0;
@@ -167,7 +223,7 @@ public final class LogFiles {
         }
         Decision decision = decision(text[Field.DECISION.ordinal()]);
         if (summary != null) {
-            visitor.summary(new LogSummary(get(text, Field.TS), summary.end(), summary.exitCode(), summary.counts(), summary.lists()));
+            visitor.summary(new LogSummary(get(text, Field.TS), summary.end(), summary.exitCode(), summary.counts(), summary.lists(), summary.more()));
         } else if (lost > 0) {
             visitor.lost(lost);
         } else if (lease != null) {
@@ -203,6 +259,7 @@ public final class LogFiles {
         int exitCode = Summary.UNKNOWN;
         long[] counts = new long[Decision.values().length];
         Map<String, List<String>> lists = new LinkedHashMap<>();
+        Map<String, Long> more = new LinkedHashMap<>();
         while (json.nextToken() == JsonToken.FIELD_NAME) {
             String field = json.currentName();
             JsonToken value = json.nextToken();
@@ -214,12 +271,12 @@ public final class LogFiles {
             } else if (decision != null) {
                 counts[decision.ordinal()] = json.getLongValue();
             } else if (value == JsonToken.START_ARRAY) {
-                lists.put(field, texts(json));
+                more.put(field, texts(json, LINES.contains(field) ? Integer.MAX_VALUE : MAX_NAMED, lists.computeIfAbsent(field, name -> new ArrayList<>())));
             } else {
                 json.skipChildren();
             }
         }
-        return new LogSummary(null, end, exitCode, counts, lists);
+        return new LogSummary(null, end, exitCode, counts, lists, more);
     }
 
     /** The items of an array; none if it is something else. */
@@ -229,11 +286,26 @@ public final class LogFiles {
             json.skipChildren();
             return items;
         }
+        texts(json, Integer.MAX_VALUE, items);
+        return items;
+    }
+
+    /** Adds the items of an array to {@code to} until that has {@code max}, and answers how many there were beside. */
+    private static long texts(JsonParser json, int max, List<String> to) throws IOException {
+        long more = 0;
         while (json.nextToken() != JsonToken.END_ARRAY) {
-            items.add(json.getText());
+            if (json.currentToken() == null) {
+                // torn
+                return more;
+            }
+            if (to.size() < max) {
+                to.add(json.getText());
+            } else {
+                more++;
+            }
             json.skipChildren();
         }
-        return items;
+        return more;
     }
 
     /** The fields of an object that are text or numbers, in the order of {@code names}; all null if it is something else. */

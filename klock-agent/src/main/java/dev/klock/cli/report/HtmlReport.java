@@ -36,6 +36,9 @@ public final class HtmlReport {
     /** So many of them. */
     private static final int MAX_OPEN = 20;
 
+    /** Columns of numbers. */
+    private static final Set<String> NUMBERS = Set.of("Denied", "Warned", "Rolled back");
+
     private final Markup html;
     private final List<SessionReport> reports;
     private int violations;
@@ -124,7 +127,7 @@ public final class HtmlReport {
         html.open("header").element("p", "klock report", "class", "eyebrow").element("h1", reports.size() + " sessions").close().feed();
         html.open("table", "class", "sessions").open("thead").open("tr");
         for (String head : new String[] {"Agent", "How it went", "Denied", "Warned", "Rolled back", "Session"}) {
-            html.element("th", head);
+            html.element("th", head, "class", NUMBERS.contains(head) ? "n" : null);
         }
         html.close().close().open("tbody").feed();
         for (int i = 0; i < reports.size(); i++) {
@@ -134,7 +137,7 @@ public final class HtmlReport {
             html.open("td", "data-label", "How it went").element("span", verdict.title(), "class", "chip " + css(verdict)).close();
             cell("Denied", report.story.count(Decision.DENY));
             cell("Warned", report.story.count(Decision.WARN));
-            cell("Rolled back", report.story.told("rolled_back").size());
+            cell("Rolled back", report.story.size("rolled_back"));
             html.open("td", "data-label", "Session").element("code", report.story.id()).close().close().feed();
         }
         html.close().close().feed();
@@ -200,10 +203,10 @@ public final class HtmlReport {
             number("learnt", story.count(Decision.LEARN), "");
         }
         if (!story.told("rolled_back").isEmpty()) {
-            number("rolled back", story.told("rolled_back").size(), "");
+            number("rolled back", story.size("rolled_back"), "");
         }
         if (!story.told("conflicts").isEmpty()) {
-            number("not rolled back", story.told("conflicts").size(), "bad");
+            number("not rolled back", story.size("conflicts"), "bad");
         }
         html.close().feed();
     }
@@ -389,7 +392,7 @@ public final class HtmlReport {
             html.element("p", "There was no manifest.", "class", "muted");
         }
         if (!lines.isEmpty() || !byLine.isEmpty()) {
-            html.open("table", "class", "declared").open("thead").open("tr").element("th", "Line").element("th", "Declared").element("th", "Allowed", "class", "n")
+            html.open("table", "class", "declared").open("thead").open("tr").element("th", "Line", "class", "n").element("th", "Declared").element("th", "Allowed", "class", "n")
                     .element("th", "Such as").close().close().open("tbody").feed();
             int shown = 0;
             for (LogHeader.Declared line : lines) {
@@ -494,21 +497,20 @@ public final class HtmlReport {
             return;
         }
         section(prefix + "leases", "Leases", null);
-        html.open("table").open("thead").open("tr").element("th", "When").element("th", "What").element("th", "Which").close().close().open("tbody").feed();
+        html.open("ul", "class", "plain").feed();
         int shown = 0;
         for (LogLease lease : story.leases) {
             if (shown++ < MAX_ITEMS) {
-                html.open("tr").element("td", Spans.moment(SessionStory.ms(lease.ts(), Long.MIN_VALUE)), "data-label", "When");
-                html.open("td", "data-label", "What").element("span", known(lease.state(), "?"), "class", "chip " + ("lost".equals(lease.state()) || "died".equals(lease.state()) ? "bad" : ""));
-                html.text((lease.waitedMs() > 0 ? " after " + Spans.length(lease.waitedMs()) : "") + (lease.detail() == null ? "" : " " + lease.detail())).close();
-                html.open("td", "data-label", "Which").open("span", "class", "samples");
+                html.open("li").element("span", known(lease.state(), "?"), "class", "chip " + ("lost".equals(lease.state()) || "died".equals(lease.state()) ? "bad" : ""));
+                html.text(" " + Spans.moment(SessionStory.ms(lease.ts(), Long.MIN_VALUE)) + (lease.waitedMs() > 0 ? ", after " + Spans.length(lease.waitedMs()) : "")
+                        + (lease.detail() == null ? "" : ", " + lease.detail())).literal(" ").open("span", "class", "samples");
                 for (String triple : lease.triples()) {
                     html.element("code", triple).literal(" ");
                 }
-                html.close().close().close().feed();
+                html.close().close().feed();
             }
         }
-        html.close().close();
+        html.close();
         more(story.leasesBeyond + Math.max(0, shown - MAX_ITEMS), "record of leases", "records of leases", null);
         html.close().feed();
     }
@@ -565,7 +567,7 @@ public final class HtmlReport {
     private void diff(FileChange change) throws IOException {
         html.open("pre", "class", "diff");
         for (String line : change.lines()) {
-            String kind = line.startsWith("+++") || line.startsWith("---") ? "name" : line.startsWith("@@") ? "at" : line.startsWith("+") ? "add" : line.startsWith("-") ? "del" : null;
+            String kind = line.startsWith("+++") || line.startsWith("---") ? "at" : line.startsWith("@@") ? "at" : line.startsWith("+") ? "add" : line.startsWith("-") ? "del" : null;
             // a mark for a missing end of line is behind a line feed
             int cut = line.indexOf('\n');
             html.open("span", "class", kind).line(cut < 0 ? line : line.substring(0, cut)).close().feed();
@@ -584,19 +586,15 @@ public final class HtmlReport {
         if (conflicts.isEmpty()) {
             return;
         }
-        section(prefix + "conflicts", "Not rolled back", Spans.number(conflicts.size()));
+        section(prefix + "conflicts", "Not rolled back", Spans.number(report.story.size("conflicts")));
         html.element("p", "Others changed these after the session did, or they could not be put back. Theirs stay; the images are kept: klock.jar undo --force puts them back.", "class", "muted");
-        items(conflicts);
-        html.close().feed();
-    }
-
-    private void items(List<String> texts) throws IOException {
         html.open("ul", "class", "lines");
-        for (int i = 0; i < texts.size() && i < MAX_ITEMS; i++) {
-            html.open("li").element("code", texts.get(i)).close().feed();
+        for (String conflict : bounded(conflicts)) {
+            html.open("li").element("code", conflict).close().feed();
         }
         html.close();
-        more(texts.size() - (long) MAX_ITEMS, "more", "more", null);
+        more(report.story.size("conflicts") - bounded(conflicts).size(), "more", "more", null);
+        html.close().feed();
     }
 
     private static String losses(SessionStory story) {
@@ -670,19 +668,32 @@ public final class HtmlReport {
         SessionStory story = report.story;
         section(prefix + "settings", "Settings and log", null);
         if (story.settings().isEmpty()) {
-            html.element("p", "The log does not say which settings it was started with.", "class", "muted");
+            html.element("p", story.process() == null ? "The log does not say which settings it was started with." : "The settings are those of the process, session " + story.process() + ".",
+                    "class", "muted").feed();
         } else {
-            html.open("table").open("thead").open("tr").element("th", "Setting").element("th", "Value").element("th", "From").close().close().open("tbody").feed();
+            List<LogHeader.Setting> given = new ArrayList<>();
+            List<LogHeader.Setting> byDefault = new ArrayList<>();
             for (LogHeader.Setting setting : story.settings()) {
-                html.open("tr", "class", "default".equals(setting.origin()) ? "unused" : "").open("td", "data-label", "Setting").element("code", setting.key()).close();
-                html.open("td", "data-label", "Value").element("code", known(setting.value(), "")).close().element("td", known(setting.origin(), "?"), "data-label", "From").close().feed();
+                ("default".equals(setting.origin()) ? byDefault : given).add(setting);
             }
-            html.close().close().feed();
+            settings(given);
+            html.open("details").element("summary", Verdict.times(byDefault.size(), "more is as by default", "more are as by default"));
+            settings(byDefault);
+            html.close().feed();
         }
         html.open("dl", "class", "facts");
         pair("Log", story.name() + ".jsonl, " + Verdict.times(story.records, "record", "records"));
         pair("Images", known(report.state, "none"));
         pair("Mode", story.mode());
+        html.close().close().feed();
+    }
+
+    private void settings(List<LogHeader.Setting> settings) throws IOException {
+        html.open("table", "class", "settings").open("thead").open("tr").element("th", "Setting").element("th", "Value").element("th", "From").close().close().open("tbody").feed();
+        for (LogHeader.Setting setting : settings) {
+            html.open("tr").open("td", "data-label", "Setting").element("code", known(setting.key(), "?")).close();
+            html.open("td", "data-label", "Value").element("code", known(setting.value(), "")).close().element("td", known(setting.origin(), "?"), "data-label", "From").close().feed();
+        }
         html.close().close().feed();
     }
 

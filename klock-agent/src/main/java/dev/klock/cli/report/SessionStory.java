@@ -325,6 +325,11 @@ public final class SessionStory implements LogVisitor {
         return summary == null ? List.of() : summary.list(list);
     }
 
+    /** How many the summary names as {@code list}. */
+    long size(String list) {
+        return summary == null ? 0 : summary.size(list);
+    }
+
     /** How many accesses were decided so; by the summary where there is one, since that counts what the log lost. */
     public long count(Decision decision) {
         long told = summary == null ? 0 : summary.counts()[decision.ordinal()];

@@ -19,8 +19,8 @@ record Verdict(Level level, String title, String text) {
         SessionStory story = report.story;
         long denied = story.count(Decision.DENY);
         long warned = story.count(Decision.WARN);
-        int back = story.told("rolled_back").size();
-        int not = story.told("conflicts").size();
+        long back = story.size("rolled_back");
+        long not = story.size("conflicts");
         String left = not > 0 ? times(not, "path is", "paths are") + " NOT as before: see the conflicts below." : "";
         String end = story.end();
         if (end == null) {
