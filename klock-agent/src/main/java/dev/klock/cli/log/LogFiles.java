@@ -7,7 +7,6 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
-import java.io.BufferedInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -76,7 +75,7 @@ public final class LogFiles {
         Arrays.sort(parts, Comparator.comparingInt(file -> number(file, name)));
         for (File part : parts) {
             int number = number(part, name);
-            try (Line line = new Line(new BufferedInputStream(Files.newInputStream(part.toPath()), 1 << 16))) {
+            try (Line line = new Line(Files.newInputStream(part.toPath()))) {
                 while (line.begin()) {
                     record(line, number, visitor);
                 }
@@ -86,7 +85,7 @@ public final class LogFiles {
 
     /** Reads the first record only. */
     public void readFirst(LogVisitor visitor) throws IOException {
-        try (Line line = new Line(new BufferedInputStream(Files.newInputStream(first.toPath())))) {
+        try (Line line = new Line(Files.newInputStream(first.toPath()))) {
             if (line.begin()) {
                 record(line, 0, visitor);
             }
@@ -95,50 +94,63 @@ public final class LogFiles {
 
     /** One line of a file after the other, as if it were all there is: a summary may name very much, and is not to be held as a whole. */
     private static final class Line extends InputStream {
-        private final BufferedInputStream file;
-        private boolean over = true;
+        private final InputStream file;
+        private final byte[] buffer = new byte[1 << 16];
+        private int at;
+        private int end;
+        private boolean begun;
 
-        Line(BufferedInputStream file) {
+        Line(InputStream file) {
             this.file = file;
         }
 
-        /** Goes to the next line that is not empty; false if there is none. */
-        boolean begin() throws IOException {
-            while (!over) {
-                skip(1 << 16);
+        /** Whether there is a byte to be looked at. */
+        private boolean isFilled() throws IOException {
+            if (at == end) {
+                at = 0;
+                end = Math.max(0, file.read(buffer));
             }
-            int c = file.read();
-            while (c == '\n') {
-                c = file.read();
-            }
-            over = c < 0;
-            first = c;
-            return c >= 0;
+            return at < end;
         }
 
-        private int first = -1;
+        /** Goes from the line that was begun last, however far it was read, to the next one that is not empty; false if there is none. */
+        boolean begin() throws IOException {
+            while (begun && isFilled() && buffer[at] != '\n') {
+                at = lineEnd();
+            }
+            begun = true;
+            while (isFilled() && buffer[at] == '\n') {
+                at++;
+            }
+            return isFilled();
+        }
+
+        /** Of what is in the buffer. */
+        private int lineEnd() {
+            int i = at;
+            while (i < end && buffer[i] != '\n') {
+                i++;
+            }
+            return i;
+        }
 
         @Override
         public int read() throws IOException {
-            if (over) {
-                return -1;
-            }
-            int c = first >= 0 ? first : file.read();
-            first = -1;
-            over = c < 0 || c == '\n';
-            return over ? -1 : c;
+            return isFilled() && buffer[at] != '\n' ? buffer[at++] & 0xff : -1;
         }
 
         @Override
         public int read(byte[] to, int offset, int length) throws IOException {
-            int n = 0;
-            while (n < length && !over) {
-                int c = read();
-                if (c >= 0) {
-                    to[offset + n++] = (byte) c;
-                }
+            if (length == 0) {
+                return 0;
             }
-            return n == 0 && length > 0 ? -1 : n;
+            if (!isFilled() || buffer[at] == '\n') {
+                return -1;
+            }
+            int n = Math.min(length, lineEnd() - at);
+            System.arraycopy(buffer, at, to, offset, n);
+            at += n;
+            return n;
         }
 
         /** The file, not a line of it. */
