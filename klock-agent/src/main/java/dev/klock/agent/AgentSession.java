@@ -66,6 +66,9 @@ final class AgentSession extends Session {
     /** Where the program itself is over, a thread that still works waits for the JVM's last moment. */
     @Override
     void keep() {
+        if (sessions.isEnding()) {
+            sessions.guard().await();
+        }
         sessions.process().keep();
     }
 
@@ -80,9 +83,17 @@ final class AgentSession extends Session {
                 : isStoppedFor(LEASE_LOST) ? "it has lost its leases, and what it did stays; open another one" : isStoppedFor(DIED) ? "it has died, and what it did is undone; ask again" : null;
     }
 
-    /** Its leases go, too. */
+    /** Its leases go, too. Its threads that still work have nobody to work for any more, and wait for the JVM's last moment. */
     @Override
     void finish(int status) {
+        if (settle()) {
+            ended = true;
+            awaitQuiet();
+            complete(Summary.UNKNOWN);
+        }
+        if (isStopping()) {
+            awaitWound();
+        }
         leases.held().close();
     }
 

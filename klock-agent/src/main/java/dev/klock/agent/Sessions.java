@@ -18,6 +18,7 @@ final class Sessions {
     private ProcessSession process;
     /** Beside the process's; those that are over leave when nothing of theirs is open any more. Replaced, not changed. */
     private volatile Session[] others = NONE;
+    private volatile boolean ending;
 
     Sessions(HostFiles files) {
         guard = new Guard(this, files);
@@ -68,8 +69,14 @@ final class Sessions {
         others = Arrays.copyOf(rest, n);
     }
 
+    /** Whether the program has ended. */
+    boolean isEnding() {
+        return ending;
+    }
+
     /** The program has ended: so have they. */
     void completeOthers(int status) {
+        ending = true;
         Session[] all = others;
         for (int i = 0; i < all.length; i++) {
             all[i].finish(status);

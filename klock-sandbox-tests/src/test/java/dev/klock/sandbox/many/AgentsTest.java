@@ -514,6 +514,27 @@ class AgentsTest {
         assertThat(w.root().resolve("w/both/f")).hasContent("start\n");
     }
 
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    void program_thatEndsWhileItsAgentsAreAtWork_endsWithItsOwnCode_andTheirWorkStays(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Files.createDirectories(w.root().resolve("w/both"));
+        String manifest = """
+                ver: "1.0"
+                agent_id: app
+                scope: []
+                agents:
+                  - agent_id: builder
+                    scope: ["PROVIDES FILE:%1$s/w/both/**", "MUTATES FILE:%1$s/w/both/**"]
+                """.formatted(w.root());
+        Outcome outcome = Child.on(jdk).in(w.root()).main(Agents.class, "open builder 0", "as builder write w/both/f 0", "as builder thread times 1000000 append w/both/f 1",
+                "as builder thread times 1000000 append w/both/g 1", "plain sleep 500", "plain exit 3").with(Klock.class, JsonFactory.class, Yaml.class).klock("").manifest(manifest).run();
+
+        assertThat(outcome.exit()).as(outcome.toString()).isEqualTo(3);
+        assertThat(outcome.err()).doesNotContain("ScopeViolationError", "rolled back");
+        assertThat(w.root().resolve("w/both/f")).content().startsWith("0\n1\n");
+    }
+
     private static Child two(Workspace w, Jdk jdk, String manifest, String name, String... steps) {
         for (int i = 0; i < steps.length; i++) {
             steps[i] = steps[i].startsWith("open ") ? steps[i] + " " + name + ".yaml" : steps[i];
