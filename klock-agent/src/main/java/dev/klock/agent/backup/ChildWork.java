@@ -211,6 +211,11 @@ final class ChildWork {
                 if (e.left != null) {
                     backups.open(e);
                 }
+            } else if (e.left == null && e.users == 0) {
+                // not as it is when all have been compared: others may come in between
+                backups.left(e, before.sha != null && !before.racy() ? now.withSha(before.sha) : now, backups.next());
+                e.leftCount++;
+                backups.writeLeft(e, true);
             }
         } catch (IOException unknown) {
             e.byChild = true;

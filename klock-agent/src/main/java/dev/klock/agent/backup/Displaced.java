@@ -102,9 +102,10 @@ final class Displaced {
      * Takes away what the session brought to {@code name} with a directory and is, or will be, back where it was; not what others put in its place
      * in the last moment.
      *
-     * @param attributed whether others may have made it while a child was at work, so that it is kept
+     * @param attributed whether others may have made it while a child was at work, so that it is kept, and named
+     * @param other      whether it holds something else than is put back, so that a file is kept, as by {@link #takeAway}
      */
-    void remove(Plan origin, Name name, FileState now, boolean attributed) throws IOException {
+    void remove(Plan origin, Name name, FileState now, boolean attributed, boolean other) throws IOException {
         Path path = files.path(name.bytes);
         boolean stays = attributed && now.nlink == 1 && (now.kind == FileState.LINK || now.size > 0);
         if (attributed && !stays && now.kind == FileState.FILE) {
@@ -132,6 +133,9 @@ final class Displaced {
             putBack(origin, path, away);
         } else if (stays) {
             origin.keeps(away, WHILE_A_CHILD_RAN);
+        } else if (other && now.kind == FileState.FILE && now.nlink == 1) {
+            kept++;
+            keptIn = away.getParent();
         } else {
             Files.delete(own);
             if (attributed && now.kind == FileState.LINK) {

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
@@ -429,8 +430,8 @@ final class Rollback {
                 if (wasOpen) {
                     displaced.keepCopy(origin, path, now);
                 }
-                boolean asImaged = now.sameStat(from.image) && !from.image.racy();
-                displaced.remove(origin, child, now, !wasOpen && !asImaged && (known.isOfAChild(now) || anew && isUnproven(from, now)));
+                boolean other = !wasOpen && !isAsImaged(from, child, now);
+                displaced.remove(origin, child, now, other && (known.isOfAChild(now) || anew && isUnproven(from, now)), other);
             }
             changed.add(directory);
         }
@@ -440,6 +441,19 @@ final class Rollback {
     private Entry broughtFrom(Name name, FileState now) {
         Entry from = known.knownElsewhere(name, now);
         return from == null || crashed || known.isAsBrought(from, name, now) ? from : null;
+    }
+
+    /** Whether what is at {@code name} holds what its image holds. */
+    private boolean isAsImaged(Entry from, Name name, FileState now) throws IOException {
+        FileState image = from.image;
+        if (now.kind != FileState.FILE || image.kind != FileState.FILE) {
+            return now.kind != FileState.FILE && now.isLike(image);
+        }
+        try {
+            return now.size == image.size && (now.sameStat(image) && !image.racy() || Arrays.equals(Sha256.of(files.path(name.bytes)), image.sha));
+        } catch (AccessDeniedException unreadable) {
+            return false;
+        }
     }
 
     /** What the session has brought to {@code name}, and the undo of a later session has made anew there; null if it is not that. */

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Knows the attributes of users. */
-final class Attributed extends TestFiles {
+class Attributed extends TestFiles {
     /** Why none can be set; null if they can. */
     String refused;
 

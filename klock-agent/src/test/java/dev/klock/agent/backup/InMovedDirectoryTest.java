@@ -458,6 +458,37 @@ class InMovedDirectoryTest {
         assertThat(named.toString()).contains("saved meanwhile", "written meanwhile", "made meanwhile", "link", "of two names meanwhile");
     }
 
+    /** Others come just when what the child has left there has been compared with what was there before. */
+    @Test
+    void save_byOthersWhileTheWorkOfAChildIsLookedAt_isTheirs() throws IOException {
+        boolean[] armed = new boolean[1];
+        HostFiles watched = new Attributed() {
+            @Override
+            public long[] status(byte[] name) throws IOException {
+                long[] status = super.status(name);
+                if (armed[0] && path(name).equals(d.resolve("o"))) {
+                    armed[0] = false;
+                    save(d.resolve("o"), "saved meanwhile");
+                }
+                return status;
+            }
+        };
+        backups.close();
+        backups = Backups.open(home, "t", watched);
+        backups.preflight(List.of(), List.of(Work.name(d.getParent())));
+        work = new Work(backups);
+        backups.openTree(Work.name(d), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        armed[0] = true;
+        backups.leftTree(Work.name(d));
+        work.rename(d, e);
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(armed[0]).isFalse();
+        assertThat(d.resolve("o")).as("%s", report).hasContent("saved meanwhile");
+        assertThat(said(report, d.resolve("o"))).contains("their version is in place");
+    }
+
     @ParameterizedTest
     @EnumSource
     void work_ofOthersWhileAChildRuns_inADirectoryThatIsThenRenamed_isKeptAndNamed(End how) throws IOException {
