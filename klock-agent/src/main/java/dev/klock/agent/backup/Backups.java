@@ -644,6 +644,7 @@ public final class Backups implements Closeable {
             throw new IOException(root + " holds " + count + " entries and " + bytes + " bytes, more than can be imaged before it is changed ("
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
+        long at = next();
         boolean atWork = openTree(root);
         if (to != null && !atWork) {
             findLost(root, names, seen);
@@ -671,6 +672,7 @@ public final class Backups implements Closeable {
                         e.overlapped = true;
                         e.users++;
                         e.withTree = true;
+                        e.withTreeAt = at;
                         opened = true;
                     }
                 }
@@ -862,7 +864,8 @@ public final class Backups implements Closeable {
 
     /** Where that cannot be written down it is known again after a crash only if it was the last of these. */
     void carried(Name from, Name to) {
-        known.carried(from, to);
+        Entry root = known.get(from);
+        known.carried(from, to, root == null ? 0 : root.withTreeAt);
         try {
             if (readOnly) {
                 return;

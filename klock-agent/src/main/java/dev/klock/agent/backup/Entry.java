@@ -80,6 +80,8 @@ final class Entry {
     boolean moved;
     /** Everything below was opened with it, for a rename or an opaque child. */
     boolean withTree;
+    /** Order, as {@link #leftAt}, when all below was last opened with it, before anything of it was; 0 for never, or if that is not known. */
+    volatile long withTreeAt;
     /** How far below it a child that is at work may make what it likes: 1 for what is directly in it; 0 while there is none. */
     int openDepth;
     /** What the session left was not looked at yet, since it was changing it again and again; {@link #left} is null meanwhile. */

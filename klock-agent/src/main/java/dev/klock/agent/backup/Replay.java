@@ -101,7 +101,7 @@ final class Replay implements Pack.Reader {
             }
             case Backups.MOVED: {
                 Name from = new Name(path(in));
-                known.carried(from, new Name(path(in)));
+                known.carried(from, new Name(path(in)), 0);
                 moving = null;
                 for (Entry e : known.all()) {
                     e.interrupted &= !e.name.below(from);

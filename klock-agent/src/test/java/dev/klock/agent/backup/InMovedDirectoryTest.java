@@ -87,6 +87,26 @@ class InMovedDirectoryTest {
         Files.move(beside, p, StandardCopyOption.REPLACE_EXISTING);
     }
 
+    /** The child is over when the directory has been imaged, as its work, and before it is renamed. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("K6-7")
+    void rename_whileAChildEndsAndAnotherDirectoryTakesTheName_isUndone(End how) throws IOException {
+        Path out = d.getParent();
+        Path other = Files.createDirectory(out.resolve("other"));
+        Path empty = Files.createDirectory(other.resolve("empty"));
+        Files.writeString(other.resolve("o"), "in both");
+        Map<String, String> before = TreeListing.of(out);
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+
+        work.rename(d, empty, () -> backups.leftTree(Work.name(out)), () -> { });
+        work.rename(other, d);
+
+        RollbackReport report = end(how);
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        assertThat(report.conflicts()).as("%s", report).isEmpty();
+    }
+
     @ParameterizedTest
     @EnumSource
     void rename_byOthersInAMovedDirectory_staysAndIsNamed(End how) throws IOException {
