@@ -1738,14 +1738,15 @@ public final class Backups implements Closeable {
                 if (there != null && !children.isOpen(e.name) && known.foreign(e, there)) {
                     e.superseded();
                     take(e, Entry.TOUCHED);
-                } else if (e.leftOnDisk) {
-                    append(TOUCH, named(e.name.bytes, 0));
+                    open(e);
+                } else {
+                    openAgain(e);
                 }
-                open(e);
                 found(e, there);
             } else if (e.users == 0) {
                 // opened with a tree that has gone since, perhaps: it is here again
                 append(TOUCH, named(e.name.bytes, 0));
+                e.isLeftByRecord = false;
                 open(e);
                 found(e, FileState.look(files, e.name));
             } else {
@@ -1779,6 +1780,15 @@ public final class Backups implements Closeable {
             return;
         }
         take(e, Entry.TOUCHED, seen);
+    }
+
+    /** {@link #open}, on record: what is there is not what the journal says that it was left as. Holds e. */
+    void openAgain(Entry e) throws IOException {
+        if (e.isLeftByRecord) {
+            append(TOUCH, named(e.name.bytes, 0));
+            e.isLeftByRecord = false;
+        }
+        open(e);
     }
 
     /** The path is being changed from here on. Holds e. */
@@ -2263,6 +2273,7 @@ public final class Backups implements Closeable {
         e.contentAt = contentAt;
         e.recordEnd = pack.end();
         e.leftAt = next();
+        e.isLeftByRecord = false;
         known.index(state, e);
         e.role = role;
     }
@@ -2563,6 +2574,7 @@ public final class Backups implements Closeable {
             head.putLong(e.leftAt).put((byte) (e.byChild ? 1 : 0));
             pack().append(LEFT, head.array(), null, 0, later);
             e.leftOnDisk = true;
+            e.isLeftByRecord = true;
         } catch (IOException unwritten) {
             e.leftOnDisk = false;
         }

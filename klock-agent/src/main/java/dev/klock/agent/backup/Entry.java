@@ -63,6 +63,8 @@ final class Entry {
     /** It was touched again before anybody had looked at what the change before had left: {@link #prior} is older than that. */
     boolean hurried;
     boolean leftOnDisk;
+    /** The last record of it says how it was left, be that still so or not: a change that begins has to be on record, too. */
+    boolean isLeftByRecord;
     /** {@link #left} waits to be written. */
     boolean collected;
     /** System.nanoTime() of {@link #left}; of the change's begin where it was left {@link #unseen}. */

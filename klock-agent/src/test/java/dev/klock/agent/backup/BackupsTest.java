@@ -85,6 +85,16 @@ class BackupsTest {
         work = new Work(backups);
     }
 
+    /** The same by a kill: what waits to be written is not. */
+    private void kill() throws IOException {
+        Path pack = backups.directory().resolve("pack");
+        Path left = Files.copy(pack, temp.resolve("left"));
+        backups.close();
+        Files.move(left, pack, StandardCopyOption.REPLACE_EXISTING);
+        backups = Backups.openCrashed(home, "s-1", Work.FILES);
+        work = new Work(backups);
+    }
+
     private Path file(String name, String content) throws IOException {
         Path p = out.resolve(name);
         Files.createDirectories(p.getParent());
@@ -2571,5 +2581,61 @@ class BackupsTest {
             }
         }
         throw new AssertionError(file + " is not open");
+    }
+
+    /** The program had left both while the child was at work, and the child changed them after that: whatever comes next has begun already. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("K6-7")
+    @Tag("C45")
+    void rollback_killedShortlyAfterAChildsEnd_undoesWhatTheProgramDidLast(boolean again) throws IOException {
+        Path f = file("d/f", "at first");
+        Path d = f.getParent();
+        age(f);
+        Map<String, String> before = TreeListing.of(out);
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        for (int i = 0; i < 3; i++) {
+            work.chmod(d, "rwxr-x---");
+            work.append(f, "more");
+        }
+        backups.flushAll();
+        Work.ofAChild().append(f, "by the child");
+        Work.ofAChild().write(d.resolve("g"), "by the child");
+        backups.leftTree(Work.name(out));
+        if (again) {
+            work.chmod(d, "rwx------");
+            work.append(f, "by the program");
+        }
+        kill();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        assertThat(report.conflicts()).as("%s", report).isEmpty();
+    }
+
+    /** What a child had changed when the session's process died is known to the recovery that looks first, and is to be to the next. */
+    @Test
+    @Tag("K6-7")
+    @Tag("C45")
+    void rollback_endedRightAfterItHadBegun_knowsWhatAChildHadChangedWhenTheSessionCrashed() throws IOException {
+        Path f = file("d/f", "at first");
+        age(f);
+        Map<String, String> before = TreeListing.of(out);
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        for (int i = 0; i < 3; i++) {
+            work.append(f, "more");
+        }
+        backups.flushAll();
+        Work.ofAChild().append(f, "by the child");
+        kill();
+        // it was not carried out further than that
+        backups.append(Backups.ROLLBACK, new byte[0]);
+        kill();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        assertThat(report.conflicts()).as("%s", report).isEmpty();
     }
 }
