@@ -112,6 +112,8 @@ final class Entry {
 
     /** Outcome of an earlier, unfinished rollback, or null. */
     RollbackReport.Entry outcome;
+    /** An earlier rollback has put it back, or found it as it was: what is there otherwise since is somebody else's, however the session left it. */
+    boolean wasBack;
     /** An earlier rollback found that this may be put back, and may have begun to. */
     boolean decided;
     /** An earlier rollback began to write this file in place. */
@@ -151,6 +153,12 @@ final class Entry {
         image = first.image;
         contentAt = first.contentAt;
         forced = true;
+    }
+
+    /** This became of it. */
+    void ended(RollbackReport.Entry as) {
+        outcome = as;
+        wasBack |= as.outcome() != RollbackReport.Outcome.KEPT_THEIRS && as.outcome() != RollbackReport.Outcome.FAILED;
     }
 
     void left(FileState now, long at) {

@@ -2638,4 +2638,26 @@ class BackupsTest {
         assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
         assertThat(report.conflicts()).as("%s", report).isEmpty();
     }
+
+    /** Also where that is another mode, the one that the session had given it, too: what is said to be kept is kept until it is forced. */
+    @Test
+    @Tag("C32")
+    void undo_againOfADirectoryThatOthersGaveAnotherModeSince_keepsThatAndWithForcePutsItBack() throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Files.setPosixFilePermissions(d, PosixFilePermissions.fromString("rwxr-xr-x"));
+        work.chmod(d, "rwx------");
+        assertThat(entry(backups.rollback(), d).outcome()).isEqualTo(RESTORED);
+        Files.setPosixFilePermissions(d, PosixFilePermissions.fromString("rwx------"));
+
+        for (int i = 0; i < 2; i++) {
+            crash();
+            assertThat(entry(backups.rollback(Undo.ALL), d).outcome()).isEqualTo(KEPT_THEIRS);
+            assertThat(mode(d)).isEqualTo(0700);
+        }
+        crash();
+        assertThat(entry(backups.rollback(new Undo(null, true, false, null)), d).outcome()).isEqualTo(RESTORED);
+        assertThat(mode(d)).isEqualTo(0755);
+        crash();
+        assertThat(entry(backups.rollback(Undo.ALL), d).outcome()).isEqualTo(UNCHANGED);
+    }
 }
