@@ -674,6 +674,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             }
         } else {
             observer.tellOpen();
+            backups.markUntilTold();
             report = backups.rollback();
             if (!quiet) {
                 report = backups.rollback();
@@ -681,6 +682,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
         giveBack(true);
         close(stopReason, exit(code), report);
+        backups.told();
         wound = true;
         return code;
     }

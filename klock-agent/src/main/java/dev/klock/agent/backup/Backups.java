@@ -199,6 +199,9 @@ public final class Backups implements Closeable {
     private boolean madeAgain;
     /** It was marked as running when it was opened. */
     private boolean marked;
+    /** Nothing is left to be done, and the mark stays until {@link #told}. */
+    private boolean marksUntold;
+    private boolean isUntold;
     /** This object continues what another process began. */
     private boolean recovered;
     /** It crashed and its changes were kept: how it left directories is not known. */
@@ -317,16 +320,18 @@ public final class Backups implements Closeable {
     /** What a list of sessions says of this one, but for its bytes. */
     Store.Session summary(boolean live) throws IOException {
         int touched = 0;
-        int notBack = begun ? 0 : -1;
-        for (Entry e : known.all()) {
+        List<String> notBack = new ArrayList<>();
+        for (Entry e : sorted()) {
             touched += e.role == Entry.TOUCHED ? 1 : 0;
-            notBack += e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
-                    || e.outcome.outcome() == RollbackReport.Outcome.FAILED) ? 1 : 0;
+            if (e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
+                    || e.outcome.outcome() == RollbackReport.Outcome.FAILED)) {
+                notBack.add(e.name.toString());
+            }
         }
         // the newest session must not pass for the oldest because its first record is lost
         long started = startedMs != 0 || damage == null ? startedMs : Store.begunAbout(directory);
         State known = pack == null && damage != null && !marked ? State.KEPT : state;
-        return new Store.Session(sessionId, known, live, touched, 0, started, notBack,
+        return new Store.Session(sessionId, known, live, touched, 0, started, begun ? notBack : null,
                 isElsewhere() ? Name.show(recordedHome) : null, damage);
     }
 
@@ -1447,7 +1452,7 @@ public final class Backups implements Closeable {
         if (pack == null || state == State.ROLLED_BACK && !recovered) {
             if (pack == null && damage != null && !undo.dry()) {
                 // said once: nothing can be done about it
-                Store.unmarkOpen(directory);
+                unmark();
             }
             return rollback.report(true);
         }
@@ -1459,7 +1464,7 @@ public final class Backups implements Closeable {
             state = State.ROLLED_BACK;
         }
         if (state == State.ROLLED_BACK) {
-            Store.unmarkOpen(directory);
+            unmark();
         }
         if (madeAgain) {
             tellEnd(report.complete());
@@ -1585,7 +1590,41 @@ public final class Backups implements Closeable {
             state = State.KEPT;
             endsUnknown = true;
         }
-        Store.unmarkOpen(directory);
+        unmark();
+    }
+
+    /**
+     * From here on the session stays marked when nothing is left to be done for it, until what has come of it is {@link #told}: else that would be lost
+     * with a process that is killed in between.
+     */
+    public void markUntilTold() {
+        marksUntold = true;
+    }
+
+    /** What has come of the session was told to whom it concerns. */
+    public void told() {
+        if (isUntold) {
+            isUntold = false;
+            Store.unmarkOpen(directory);
+        }
+    }
+
+    /** Whether it is marked only because it is not {@link #told} what has come of it. */
+    boolean isUntold() {
+        return isUntold;
+    }
+
+    private void unmark() {
+        if (marksUntold) {
+            isUntold = true;
+        } else {
+            Store.unmarkOpen(directory);
+        }
+    }
+
+    /** What earlier rollbacks have recorded. */
+    RollbackReport recorded() {
+        return new Rollback(this, false, Undo.ALL).report(true);
     }
 
     /** The paths recorded so far, sorted. Those with {@link Image#touched} are what a rollback cares for. */

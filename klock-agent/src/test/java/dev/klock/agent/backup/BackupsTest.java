@@ -2660,4 +2660,39 @@ class BackupsTest {
         crash();
         assertThat(entry(backups.rollback(Undo.ALL), d).outcome()).isEqualTo(UNCHANGED);
     }
+
+    /** One that is killed between its last record and its output takes nothing with it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("C45")
+    void recovery_endedBeforeItHasToldWhatCameOfASession_leavesThatToTheNext(boolean restored) throws IOException {
+        Path f = file("f", "before");
+        age(f);
+        backups.restoredAfterCrash(restored);
+        work.write(f, "ours");
+        Files.writeString(f, "theirs, for certain");
+        backups.close();
+        assertThatThrownBy(() -> Recovery.run(home, null, true, Work.FILES, null, results -> {
+            throw new IOException("killed");
+        })).hasMessage("killed");
+        assertThat(Store.sessions(home, Work.FILES)).singleElement().satisfies(s -> {
+            assertThat(s.state()).isEqualTo(restored ? Backups.State.ROLLED_BACK : Backups.State.KEPT);
+            assertThat(s.notBack()).isEqualTo(restored ? List.of(f.toString()) : null);
+        });
+
+        List<Recovery.Result> told = new ArrayList<>();
+        Recovery.run(home, null, false, Work.FILES, null, told::addAll);
+
+        assertThat(told).singleElement().satisfies(result -> {
+            assertThat(result.complete()).isTrue();
+            if (restored) {
+                assertThat(result.report().conflicts()).singleElement().satisfies(e -> assertThat(e.line()).contains(f.toString(), "changed by someone else", "/aside/"));
+                assertThat(result.line()).contains("was rolled back", "was not told before", "1 kept as others left them");
+            } else {
+                assertThat(result.line()).contains("its changes are kept");
+            }
+        });
+        assertThat(f).hasContent("theirs, for certain");
+        assertThat(Recovery.run(home, null, true, Work.FILES)).isEmpty();
+    }
 }
