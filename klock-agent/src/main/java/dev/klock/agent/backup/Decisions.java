@@ -110,7 +110,8 @@ final class Decisions {
                 boolean gives = w != null && w.e.role == Entry.TOUCHED && w.owner != Plan.THEIRS && w.outcome != Outcome.FAILED;
                 if (!gives && e.role == Entry.TOUCHED && (files.mode(wall.bytes) & FileState.TYPE_BITS) == FileState.LINK_BITS) {
                     p.owner = Plan.THEIRS;
-                    stop(p, wall(wall, " is a symbolic link now and is not followed"));
+                    Name at = strays.of(e);
+                    stop(p, wall(wall, " is a symbolic link now and is not followed" + (at == null ? "" : "; what the session left here is at " + at + " now, where it stays")));
                     return;
                 }
                 p.now = FileState.absent();

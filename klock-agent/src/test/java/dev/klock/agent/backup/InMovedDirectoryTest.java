@@ -109,6 +109,22 @@ class InMovedDirectoryTest {
 
     @ParameterizedTest
     @EnumSource
+    void move_byOthersOfAMovedDirectory_whereALinkIsNow_namesWhereTheSessionsWorkIs(End how) throws IOException {
+        work.rename(d, e);
+        work.append(e.resolve("sub/f"), " and more");
+        Path away = e.resolveSibling("away");
+        Files.move(e, away);
+        Files.createSymbolicLink(e, Files.createDirectories(temp.resolve("elsewhere")));
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("sub/f")).hasContent("below");
+        assertThat(away.resolve("sub/f")).hasContent("below and more");
+        assertThat(said(report, e.resolve("sub/f"))).contains("is a symbolic link now and is not followed", "is at " + away.resolve("sub/f") + " now");
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void rename_byOthersInAMovedDirectory_staysAndIsNamed(End how) throws IOException {
         work.rename(d, e);
         Files.move(e.resolve("o"), e.resolve("q"));
