@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.List;
 
 /** Undoes what crashed sessions of the home have left, and says so, to people and in the log of the session that begins. Thread-safe. */
-final class Recovered {
+final class Recovered implements Recovery.Teller {
     private final Home home;
     private final HostFiles files;
     private final VerificationLog log;
@@ -24,15 +24,21 @@ final class Recovered {
     synchronized boolean all() {
         boolean complete = true;
         try {
-            List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, false, files);
+            List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, false, files, null, this);
             for (int i = 0; i < results.size(); i++) {
-                say(results.get(i));
                 complete &= results.get(i).complete();
             }
             return complete;
         } catch (IOException e) {
             Stderr.error("crashed sessions could not be looked for: " + e.getMessage() + "; finish with: java -jar klock.jar recover");
             return false;
+        }
+    }
+
+    @Override
+    public void tell(List<Recovery.Result> results) {
+        for (int i = 0; i < results.size(); i++) {
+            say(results.get(i));
         }
     }
 

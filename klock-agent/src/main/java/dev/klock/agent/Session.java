@@ -598,14 +598,24 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     }
 
     /**
-     * If the children started so far are over, looks at what they did. {@code own}: operations of the calling thread that are under way.
-     * In this order: whatever start opened a place by now is over, and its child can be seen, once no other operation is under way.
+     * If the children started so far are over, looks at what they did. {@code own}: operations of the calling thread that are under way, at most one.
+     * In this order: whatever start opened a place by now is over, and its child can be seen, once no other operation is under way. None that moves a
+     * directory begins meanwhile, so that nothing that it moves counts as the children's work.
      */
     void settleChildren(int own) {
         synchronized (settling) {
             int open = images.openToChildren();
-            if (open > 0 && observer.inMutation() == own && !children.any()) {
-                childrenOver(open, backups.alive());
+            if (open == 0 || own > 0 && observer.inMutation() != own || own == 0 && !observer.beginIfQuiet()) {
+                return;
+            }
+            try {
+                if (!children.any()) {
+                    childrenOver(open, backups.alive());
+                }
+            } finally {
+                if (own == 0) {
+                    observer.endQuiet();
+                }
             }
         }
     }
@@ -701,6 +711,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             }
         } else {
             observer.tellOpen();
+            backups.markUntilTold();
             report = backups.rollback();
             if (!quiet) {
                 report = backups.rollback();
@@ -708,6 +719,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
         giveBack(true);
         close(stopReason, exit(code), report);
+        backups.told();
         wound = true;
         return code;
     }

@@ -47,10 +47,25 @@ final class Recover extends Verb {
         Progress progress = new Progress(terminal, "recover");
         List<Recovery.Result> results;
         try {
-            results = Recovery.run(at, session == null ? null : Stored.session(session, at, files), true, files, progress);
+            results = Recovery.run(at, session == null ? null : Stored.session(session, at, files), true, files, progress, found -> {
+                progress.end();
+                print(found, at, files);
+            });
         } finally {
             progress.end();
         }
+        if (results.isEmpty()) {
+            print(results, at, files);
+        }
+        for (Recovery.Result result : results) {
+            if (!result.complete()) {
+                return ExitCode.FAILED;
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    private void print(List<Recovery.Result> results, Path at, HostFiles files) throws IOException {
         List<String> gone = session == null ? withoutImages(at, files) : List.of();
         if (json) {
             printJson(generator -> write(generator, results, gone));
@@ -89,12 +104,8 @@ final class Recover extends Verb {
                 terminal.line("no session crashed");
             }
         }
-        for (Recovery.Result result : results) {
-            if (!result.complete()) {
-                return ExitCode.FAILED;
-            }
-        }
-        return ExitCode.OK;
+        // only what is out is told
+        terminal.out.flush();
     }
 
     /** The strict sessions that have a log without an end, and no images: the log is all there is of them. */

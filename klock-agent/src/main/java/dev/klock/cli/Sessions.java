@@ -86,6 +86,9 @@ final class Sessions extends Verb {
         int conflicts = conflicts(session, stored);
         if (conflicts > 0) {
             line.append(", NOT rolled back ").append(conflicts);
+            if (stored != null && stored.notBack() != null) {
+                line.append(" (").append(stored.notBack().get(0)).append(conflicts == 1 ? ")" : " and " + (conflicts - 1) + " more: recover, or undo, names them)");
+            }
         }
         if (session.lost + session.unreadable > 0) {
             line.append(", records lost ").append(session.lost + session.unreadable);
@@ -105,7 +108,7 @@ final class Sessions extends Verb {
 
     /** What was not put back: as the images know it, which an undo may have changed since the log was written. */
     private static int conflicts(SessionRecord session, Store.Session stored) {
-        return stored != null && stored.notBack() >= 0 ? stored.notBack() : session.conflicts;
+        return stored != null && stored.notBack() != null ? stored.notBack().size() : session.conflicts;
     }
 
     /** Where what the session's rollback put aside is kept, one path for each kind of it; empty if there is none. */
@@ -129,7 +132,7 @@ final class Sessions extends Verb {
             return stored.damage();
         }
         if (stored.state() == Backups.State.OPEN) {
-            return stored.live() ? "live" : stored.notBack() < 0 ? "crashed, recover is due" : "its rollback is not complete, recover is due";
+            return stored.live() ? "live" : stored.notBack() == null ? "crashed, recover is due" : "its rollback is not complete, recover is due";
         }
         return stored.state().name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
@@ -165,6 +168,13 @@ final class Sessions extends Verb {
             json.writeNumberField("rolled_back", session.rolledBack);
             Store.Session stored = images.get(SessionClaim.fileName(session.id));
             json.writeNumberField("conflicts", conflicts(session, stored));
+            if (stored != null && stored.notBack() != null) {
+                json.writeArrayFieldStart("not_rolled_back");
+                for (String path : stored.notBack()) {
+                    json.writeString(path);
+                }
+                json.writeEndArray();
+            }
             json.writeNumberField("records_lost", session.lost + session.unreadable);
             if (stored != null) {
                 json.writeNumberField("images", stored.touched());

@@ -200,6 +200,9 @@ public final class Backups implements Closeable {
     private boolean madeAgain;
     /** It was marked as running when it was opened. */
     private boolean marked;
+    /** Nothing is left to be done, and the mark stays until {@link #told}. */
+    private boolean marksUntold;
+    private boolean isUntold;
     /** This object continues what another process began. */
     private boolean recovered;
     /** It crashed and its changes were kept: how it left directories is not known. */
@@ -318,16 +321,18 @@ public final class Backups implements Closeable {
     /** What a list of sessions says of this one, but for its bytes. */
     Store.Session summary(boolean live) throws IOException {
         int touched = 0;
-        int notBack = begun ? 0 : -1;
-        for (Entry e : known.all()) {
+        List<String> notBack = new ArrayList<>();
+        for (Entry e : sorted()) {
             touched += e.role == Entry.TOUCHED ? 1 : 0;
-            notBack += e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
-                    || e.outcome.outcome() == RollbackReport.Outcome.FAILED) ? 1 : 0;
+            if (e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
+                    || e.outcome.outcome() == RollbackReport.Outcome.FAILED)) {
+                notBack.add(e.name.toString());
+            }
         }
         // the newest session must not pass for the oldest because its first record is lost
         long started = startedMs != 0 || damage == null ? startedMs : Store.begunAbout(directory);
         State known = pack == null && damage != null && !marked ? State.KEPT : state;
-        return new Store.Session(sessionId, known, live, touched, 0, started, notBack,
+        return new Store.Session(sessionId, known, live, touched, 0, started, begun ? notBack : null,
                 isElsewhere() ? Name.show(recordedHome) : null, damage);
     }
 
@@ -660,6 +665,7 @@ public final class Backups implements Closeable {
             throw new IOException(root + " holds " + count + " entries and " + bytes + " bytes, more than can be imaged before it is changed ("
                     + maxFiles + " entries, " + maxBytes + " bytes)");
         }
+        long at = next();
         boolean atWork = openTree(root);
         if (to != null && !atWork) {
             findLost(root, names, seen);
@@ -687,6 +693,7 @@ public final class Backups implements Closeable {
                         e.overlapped = true;
                         e.users++;
                         e.withTree = true;
+                        e.withTreeAt = at;
                         opened = true;
                     }
                 }
@@ -880,7 +887,8 @@ public final class Backups implements Closeable {
 
     /** Where that cannot be written down it is known again after a crash only if it was the last of these. */
     void carried(Name from, Name to) {
-        known.carried(from, to);
+        Entry root = known.get(from);
+        known.carried(from, to, root == null ? 0 : root.withTreeAt);
         try {
             if (readOnly) {
                 return;
@@ -1462,7 +1470,7 @@ public final class Backups implements Closeable {
         if (pack == null || state == State.ROLLED_BACK && !recovered) {
             if (pack == null && damage != null && !undo.dry()) {
                 // said once: nothing can be done about it
-                Store.unmarkOpen(directory);
+                unmark();
             }
             return rollback.report(true);
         }
@@ -1474,7 +1482,7 @@ public final class Backups implements Closeable {
             state = State.ROLLED_BACK;
         }
         if (state == State.ROLLED_BACK) {
-            Store.unmarkOpen(directory);
+            unmark();
         }
         if (madeAgain) {
             tellEnd(report.complete());
@@ -1600,7 +1608,41 @@ public final class Backups implements Closeable {
             state = State.KEPT;
             endsUnknown = true;
         }
-        Store.unmarkOpen(directory);
+        unmark();
+    }
+
+    /**
+     * From here on the session stays marked when nothing is left to be done for it, until what has come of it is {@link #told}: else that would be lost
+     * with a process that is killed in between.
+     */
+    public void markUntilTold() {
+        marksUntold = true;
+    }
+
+    /** What has come of the session was told to whom it concerns. */
+    public void told() {
+        if (isUntold) {
+            isUntold = false;
+            Store.unmarkOpen(directory);
+        }
+    }
+
+    /** Whether it is marked only because it is not {@link #told} what has come of it. */
+    boolean isUntold() {
+        return isUntold;
+    }
+
+    private void unmark() {
+        if (marksUntold) {
+            isUntold = true;
+        } else {
+            Store.unmarkOpen(directory);
+        }
+    }
+
+    /** What earlier rollbacks have recorded. */
+    RollbackReport recorded() {
+        return new Rollback(this, false, Undo.ALL).report(true);
     }
 
     /** The paths recorded so far, sorted. Those with {@link Image#touched} are what a rollback cares for. */
@@ -1753,14 +1795,15 @@ public final class Backups implements Closeable {
                 if (there != null && !children.isOpen(e.name) && known.foreign(e, there)) {
                     e.superseded();
                     take(e, Entry.TOUCHED);
-                } else if (e.leftOnDisk) {
-                    append(TOUCH, named(e.name.bytes, 0));
+                    open(e);
+                } else {
+                    openAgain(e);
                 }
-                open(e);
                 found(e, there);
             } else if (e.users == 0) {
                 // opened with a tree that has gone since, perhaps: it is here again
                 append(TOUCH, named(e.name.bytes, 0));
+                e.isLeftByRecord = false;
                 open(e);
                 found(e, FileState.look(files, e.name));
             } else {
@@ -1794,6 +1837,15 @@ public final class Backups implements Closeable {
             return;
         }
         take(e, Entry.TOUCHED, seen);
+    }
+
+    /** {@link #open}, on record: what is there is not what the journal says that it was left as. Holds e. */
+    void openAgain(Entry e) throws IOException {
+        if (e.isLeftByRecord) {
+            append(TOUCH, named(e.name.bytes, 0));
+            e.isLeftByRecord = false;
+        }
+        open(e);
     }
 
     /** The path is being changed from here on. Holds e. */
@@ -2360,6 +2412,7 @@ public final class Backups implements Closeable {
         e.contentAt = contentAt;
         e.recordEnd = pack.end();
         e.leftAt = next();
+        e.isLeftByRecord = false;
         known.index(state, e);
         e.role = role;
     }
@@ -2660,6 +2713,7 @@ public final class Backups implements Closeable {
             head.putLong(e.leftAt).put((byte) (e.byChild ? 1 : 0));
             pack().append(LEFT, head.array(), null, 0, later);
             e.leftOnDisk = true;
+            e.isLeftByRecord = true;
         } catch (IOException unwritten) {
             e.leftOnDisk = false;
         }

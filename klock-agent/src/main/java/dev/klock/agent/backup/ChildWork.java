@@ -209,7 +209,7 @@ final class ChildWork {
                     changes.add(new Backups.Change(e.name.bytes, before.kind != FileState.ABSENT, now.kind != FileState.ABSENT));
                 }
                 if (e.left != null) {
-                    backups.open(e);
+                    backups.openAgain(e);
                 }
             } else if (e.left == null && e.users == 0) {
                 // not as it is when all have been compared: others may come in between
@@ -365,6 +365,10 @@ final class ChildWork {
                     e.left(was, backups.next());
                     backups.writeLeft(e, false);
                 } else if (now.ctime <= until && e.left != null && !now.sameStat(was)) {
+                    if (now.kind != FileState.ABSENT || e.left.kind != FileState.ABSENT) {
+                        // for whoever finishes the rollback, if this one is ended, too
+                        backups.append(Backups.TOUCH, Backups.named(e.name.bytes, 0));
+                    }
                     e.open();
                 }
             }

@@ -110,7 +110,8 @@ final class Decisions {
                 boolean gives = w != null && w.e.role == Entry.TOUCHED && w.owner != Plan.THEIRS && w.outcome != Outcome.FAILED;
                 if (!gives && e.role == Entry.TOUCHED && (files.mode(wall.bytes) & FileState.TYPE_BITS) == FileState.LINK_BITS) {
                     p.owner = Plan.THEIRS;
-                    stop(p, wall(wall, " is a symbolic link now and is not followed"));
+                    Name at = strays.of(e);
+                    stop(p, wall(wall, " is a symbolic link now and is not followed" + (at == null ? "" : "; what the session left here is at " + at + " now, where it stays")));
                     return;
                 }
                 p.now = FileState.absent();
@@ -164,7 +165,7 @@ final class Decisions {
                 p.outcome = Outcome.UNCHANGED;
                 return;
             }
-            boolean later = over && !kept;
+            boolean later = over && (!kept || e.wasBack);
             p.owner = later ? Plan.THEIRS : owner(e, now);
             if (p.owner == Plan.THEIRS && !later && now.kind != FileState.ABSENT && known.movedHere(e.name, now)) {
                 p.owner = Plan.OURS;
@@ -189,7 +190,9 @@ final class Decisions {
                 return;
             }
             if (p.owner == Plan.THEIRS) {
-                aside.keepTheirs(p, "changed by someone else since: now " + now.describe() + ", was " + image.describe());
+                boolean modeOnly = same && now.mode != image.mode;
+                aside.keepTheirs(p, "changed by someone else since: now " + (modeOnly ? "mode " + Integer.toOctalString(now.mode) + ", was "
+                        + Integer.toOctalString(image.mode) : now.describe() + ", was " + image.describe()));
                 p.times = false;
                 return;
             }
@@ -294,7 +297,8 @@ final class Decisions {
         Entry e = p.e;
         FileState now = p.now;
         try {
-            return isLike(now, e) && (e.outcome.detail() != null || now.kind == FileState.ABSENT || now.sameOwnerAndMode(e.image));
+            boolean isNoted = e.outcome.detail() != null && e.outcome.outcome() != Outcome.KEPT_THEIRS;
+            return isLike(now, e) && (isNoted || now.kind == FileState.ABSENT || now.sameOwnerAndMode(e.image));
         } catch (IOException unreadable) {
             return false;
         }

@@ -65,6 +65,8 @@ final class Entry {
     /** It was touched again before anybody had looked at what the change before had left: {@link #prior} is older than that. */
     boolean hurried;
     boolean leftOnDisk;
+    /** The last record of it says how it was left, be that still so or not: a change that begins has to be on record, too. */
+    boolean isLeftByRecord;
     /** {@link #left} waits to be written. */
     boolean collected;
     /** System.nanoTime() of {@link #left}; of the change's begin where it was left {@link #unseen}. */
@@ -82,6 +84,8 @@ final class Entry {
     boolean moved;
     /** Everything below was opened with it, for a rename or an opaque child. */
     boolean withTree;
+    /** Order, as {@link #leftAt}, when all below was last opened with it, before anything of it was; 0 for never, or if that is not known. */
+    volatile long withTreeAt;
     /** How far below it a child that is at work may make what it likes: 1 for what is directly in it; 0 while there is none. */
     int openDepth;
     /** What the session left was not looked at yet, since it was changing it again and again; {@link #left} is null meanwhile. */
@@ -110,6 +114,8 @@ final class Entry {
 
     /** Outcome of an earlier, unfinished rollback, or null. */
     RollbackReport.Entry outcome;
+    /** An earlier rollback has put it back, or found it as it was: what is there otherwise since is somebody else's, however the session left it. */
+    boolean wasBack;
     /** An earlier rollback found that this may be put back, and may have begun to. */
     boolean decided;
     /** An earlier rollback began to write this file in place. */
@@ -149,6 +155,12 @@ final class Entry {
         image = first.image;
         contentAt = first.contentAt;
         forced = true;
+    }
+
+    /** This became of it. */
+    void ended(RollbackReport.Entry as) {
+        outcome = as;
+        wasBack |= as.outcome() != RollbackReport.Outcome.KEPT_THEIRS && as.outcome() != RollbackReport.Outcome.FAILED;
     }
 
     void left(FileState now, long at) {

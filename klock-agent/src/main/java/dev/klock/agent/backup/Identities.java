@@ -427,12 +427,24 @@ final class Identities {
         return met;
     }
 
-    /** The session has renamed the directory {@code from}, with all that was below it. */
-    void carried(Name from, Name to) {
+    /**
+     * The session has renamed the directory {@code from}, with all that was below it. What was left there after {@code since}, an order as {@link Entry#leftAt},
+     * is there no more: a child may have ended, and what it left been noted, after the image of the directory had opened all of it, and before the rename.
+     */
+    void carried(Name from, Name to, long since) {
         moves.add(from, to);
         for (Entry e : entries.values()) {
-            if (e.role == Entry.TOUCHED && e.lost == 0) {
-                carried(e, from, to);
+            if (e.role == Entry.TOUCHED) {
+                if (e.lost == 0) {
+                    carried(e, from, to);
+                }
+                if (e.name.below(from)) {
+                    synchronized (e) {
+                        if (e.users == 0 && e.left != null && e.left.kind != FileState.ABSENT && e.leftAt > since) {
+                            e.open();
+                        }
+                    }
+                }
             }
         }
     }

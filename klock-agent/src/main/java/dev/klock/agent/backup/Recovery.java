@@ -33,12 +33,17 @@ public final class Recovery {
         private final boolean again;
         private final boolean told;
         private final boolean withChildren;
+        /** An earlier recovery has done it, and was killed before it had told. */
+        private final boolean late;
+        /** Nothing is left to be done for it but to be told. */
+        private boolean isUntold;
 
         Result(String sessionId, RollbackReport report, String failure, boolean again) {
-            this(sessionId, report, failure, again, false, false);
+            this(sessionId, report, failure, again, false, false, false);
         }
 
-        private Result(String sessionId, RollbackReport report, String failure, boolean again, boolean told, boolean withChildren) {
+        private Result(String sessionId, RollbackReport report, String failure, boolean again, boolean told, boolean withChildren, boolean late) {
+            this.late = late;
             this.told = told;
             this.withChildren = withChildren;
             this.sessionId = sessionId;
@@ -79,6 +84,9 @@ public final class Recovery {
             if (report.damage() != null && report.entries().isEmpty()) {
                 return "session ".concat(sessionId).concat(" crashed, and nothing of it could be put back: ").concat(report.damage());
             }
+            if (late) {
+                return "session ".concat(sessionId).concat(" was rolled back, and what came of it was not told before: ").concat(report.summary());
+            }
             return "session ".concat(sessionId).concat(again ? ", whose rollback was not complete, was rolled back again: " : " crashed and was rolled back: ")
                     .concat(report.summary())
                     .concat(withChildren ? "; a child was at work: what one that still runs changes from here on stays" : "");
@@ -95,11 +103,21 @@ public final class Recovery {
      * @throws IOException if the lock cannot be taken
      */
     public static List<Result> run(Path home, String only, boolean thorough, HostFiles files) throws IOException {
-        return run(home, only, thorough, files, null);
+        return run(home, only, thorough, files, null, null);
     }
 
-    /** As above; {@code progress} is told how far the rollback of each session is, null for nobody. */
-    public static List<Result> run(Path home, String only, boolean thorough, HostFiles files, Undo.Progress progress) throws IOException {
+    /** Tells, to whom it concerns, what became of crashed sessions. */
+    public interface Teller {
+        void tell(List<Result> results) throws IOException;
+    }
+
+    /**
+     * As above; {@code progress} is told how far the rollback of each session is, null for nobody.
+     *
+     * @param teller is given what is answered, unless it is empty: a process that is killed before all is told leaves that to the next recovery. Null if
+     *               it is told otherwise
+     */
+    public static List<Result> run(Path home, String only, boolean thorough, HostFiles files, Undo.Progress progress, Teller teller) throws IOException {
         List<Result> results = new ArrayList<>();
         if (crashed(home, thorough, files).isEmpty()) {
             return results;
@@ -116,6 +134,14 @@ public final class Recovery {
                     if (result != null) {
                         results.add(result);
                     }
+                }
+            }
+            if (teller != null && !results.isEmpty()) {
+                teller.tell(results);
+            }
+            for (int i = 0; i < results.size(); i++) {
+                if (results.get(i).isUntold) {
+                    Store.unmarkOpen(Store.directory(home, results.get(i).sessionId));
                 }
             }
         }
@@ -145,19 +171,34 @@ public final class Recovery {
                 boolean lost = Store.safe(directory) > 0;
                 Files.deleteIfExists(Store.mark(home, id));
                 return lost ? new Result(id, null, "session " + id + " crashed, and nothing of it can be put back: its images are gone, there is no " + directory
-                        + " any more", false, true, false) : null;
+                        + " any more", false, true, false, false) : null;
             }
-            if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
-                boolean again = backups.begun;
-                return new Result(id, backups.rollback(Undo.all(progress)), null, again, false, backups.hadChildrenAtWork());
+            Result result = recover(id, backups, progress);
+            if (result == null) {
+                backups.told();
+            } else {
+                result.isUntold = backups.isUntold();
             }
-            boolean crashed = backups.state() == Backups.State.OPEN;
-            backups.keepCrashed();
-            return crashed ? new Result(id, null, null, false) : null;
+            return result;
         } catch (Store.Elsewhere elsewhere) {
-            return new Result(id, null, elsewhere.getMessage(), false, true, false);
+            return new Result(id, null, elsewhere.getMessage(), false, true, false, false);
         } catch (IOException | RuntimeException e) {
             return new Result(id, null, e.getMessage() == null ? e.toString() : e.getMessage(), false);
         }
+    }
+
+    private static Result recover(String id, Backups backups, Undo.Progress progress) throws IOException {
+        backups.markUntilTold();
+        if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
+            boolean again = backups.begun;
+            return new Result(id, backups.rollback(Undo.all(progress)), null, again, false, backups.hadChildrenAtWork(), false);
+        }
+        boolean isRolledBack = backups.state() == Backups.State.ROLLED_BACK;
+        boolean isKept = backups.state() == Backups.State.OPEN || backups.endsUnknown;
+        backups.keepCrashed();
+        if (isRolledBack) {
+            return new Result(id, backups.recorded(), null, false, false, false, true);
+        }
+        return isKept ? new Result(id, null, null, false) : null;
     }
 }

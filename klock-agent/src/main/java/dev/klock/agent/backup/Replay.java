@@ -101,7 +101,7 @@ final class Replay implements Pack.Reader {
             }
             case Backups.MOVED: {
                 Name from = new Name(path(in));
-                known.carried(from, new Name(path(in)));
+                known.carried(from, new Name(path(in)), 0);
                 moving = null;
                 for (Entry e : known.all()) {
                     e.interrupted &= !e.name.below(from);
@@ -156,8 +156,8 @@ final class Replay implements Pack.Reader {
                 byte[] detail = path(in);
                 byte[] aside = path(in);
                 e.inPlace &= outcome == RollbackReport.Outcome.FAILED;
-                e.outcome = new RollbackReport.Entry(e.name.bytes, outcome, detail.length == 0 ? null : new String(detail, StandardCharsets.UTF_8),
-                        aside.length == 0 ? null : backups.directory.resolve(new String(aside, StandardCharsets.UTF_8)));
+                e.ended(new RollbackReport.Entry(e.name.bytes, outcome, detail.length == 0 ? null : new String(detail, StandardCharsets.UTF_8),
+                        aside.length == 0 ? null : backups.directory.resolve(new String(aside, StandardCharsets.UTF_8))));
                 break;
             }
             default:

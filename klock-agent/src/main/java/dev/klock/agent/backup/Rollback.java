@@ -1312,7 +1312,7 @@ final class Rollback {
         ByteBuffer head = Backups.named(e.name.bytes, 9 + detail.length + aside.length);
         head.put((byte) result.outcome().ordinal()).putInt(detail.length).put(detail).putInt(aside.length).put(aside);
         backups.append(Backups.OUTCOME, head);
-        e.outcome = result;
+        e.ended(result);
     }
 
 }

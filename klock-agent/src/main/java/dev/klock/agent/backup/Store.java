@@ -152,7 +152,7 @@ public final class Store {
             if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
                 return null;
             }
-            return new Session(id, isMarked(directory) ? State.OPEN : State.KEPT, live, 0, 0, begunAbout(directory), -1, null,
+            return new Session(id, isMarked(directory) ? State.OPEN : State.KEPT, live, 0, 0, begunAbout(directory), null, null,
                     "it cannot be read: " + Plan.reason(unreadable));
         }
     }
@@ -190,11 +190,11 @@ public final class Store {
      * @param touched   paths it changed
      * @param bytes     of all that is kept of it, and not for an older session already
      * @param startedMs when it first imaged something, since the epoch, about where its journal does not say; 0 if it never did
-     * @param notBack   paths that its last rollback left as they were; -1 if none was carried out
+     * @param notBack   paths, for people, that its last rollback left as they were; null if none was carried out
      * @param elsewhere the home that its images are of, if that is not this one; else null
      * @param damage    what is missing of its journal, for people; null if nothing is
      */
-    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs, int notBack, String elsewhere, String damage) {
+    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs, List<String> notBack, String elsewhere, String damage) {
         Session withBytes(long count) {
             return new Session(id, state, live, touched, count, startedMs, notBack, elsewhere, damage);
         }

@@ -128,6 +128,14 @@ final class Judge {
         return mutations.moves();
     }
 
+    boolean beginIfQuiet() {
+        return mutations.beginIfQuiet();
+    }
+
+    void endQuiet() {
+        mutations.end(false);
+    }
+
     /** Operations between their decision and their end, on any thread. */
     int inMutation() {
         return mutations.count();

@@ -45,6 +45,14 @@ final class Mutations {
     }
 
     /**
+     * Something of klock's own begins that looks at what many names lead to, if no operation is under way: one that is to be alone waits for it. To be
+     * followed by {@link #end}, of one that was not alone, if it has begun.
+     */
+    boolean beginIfQuiet() {
+        return count.compareAndSet(0, 1);
+    }
+
+    /**
      * An operation that is to be alone begins.
      *
      * @param own operations of the calling thread that have begun and not ended

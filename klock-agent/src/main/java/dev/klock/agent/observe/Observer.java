@@ -205,6 +205,19 @@ public final class Observer {
         judge.tellOpen();
     }
 
+    /**
+     * Whether no operation is under way. Then none that moves a directory begins before {@link #endQuiet}, which is to follow, unless it has waited for
+     * too long.
+     */
+    public boolean beginIfQuiet() {
+        return judge.beginIfQuiet();
+    }
+
+    /** See {@link #beginIfQuiet}. */
+    public void endQuiet() {
+        judge.endQuiet();
+    }
+
     /** Operations of the session now between their decision and their end, on any thread: for an abort to wait until there are none. */
     public int inMutation() {
         return judge.inMutation();

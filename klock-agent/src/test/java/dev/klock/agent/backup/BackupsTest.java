@@ -83,6 +83,16 @@ class BackupsTest {
         work = new Work(backups);
     }
 
+    /** The same by a kill: what waits to be written is not. */
+    private void kill() throws IOException {
+        Path pack = backups.directory().resolve("pack");
+        Path left = Files.copy(pack, temp.resolve("left"));
+        backups.close();
+        Files.move(left, pack, StandardCopyOption.REPLACE_EXISTING);
+        backups = Backups.openCrashed(home, "s-1", Work.FILES);
+        work = new Work(backups);
+    }
+
     private Path file(String name, String content) throws IOException {
         Path p = out.resolve(name);
         Files.createDirectories(p.getParent());
@@ -2533,5 +2543,118 @@ class BackupsTest {
             }
         }
         throw new AssertionError(file + " is not open");
+    }
+
+    /** The program had left both while the child was at work, and the child changed them after that: whatever comes next has begun already. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("K6-7")
+    @Tag("C45")
+    void rollback_killedShortlyAfterAChildsEnd_undoesWhatTheProgramDidLast(boolean again) throws IOException {
+        Path f = file("d/f", "at first");
+        Path d = f.getParent();
+        age(f);
+        Map<String, String> before = TreeListing.of(out);
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        for (int i = 0; i < 3; i++) {
+            work.chmod(d, "rwxr-x---");
+            work.append(f, "more");
+        }
+        backups.flushAll();
+        Work.ofAChild().append(f, "by the child");
+        Work.ofAChild().write(d.resolve("g"), "by the child");
+        backups.leftTree(Work.name(out));
+        if (again) {
+            work.chmod(d, "rwx------");
+            work.append(f, "by the program");
+        }
+        kill();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        assertThat(report.conflicts()).as("%s", report).isEmpty();
+    }
+
+    /** What a child had changed when the session's process died is known to the recovery that looks first, and is to be to the next. */
+    @Test
+    @Tag("K6-7")
+    @Tag("C45")
+    void rollback_endedRightAfterItHadBegun_knowsWhatAChildHadChangedWhenTheSessionCrashed() throws IOException {
+        Path f = file("d/f", "at first");
+        age(f);
+        Map<String, String> before = TreeListing.of(out);
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        for (int i = 0; i < 3; i++) {
+            work.append(f, "more");
+        }
+        backups.flushAll();
+        Work.ofAChild().append(f, "by the child");
+        kill();
+        // it was not carried out further than that
+        backups.append(Backups.ROLLBACK, new byte[0]);
+        kill();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        assertThat(report.conflicts()).as("%s", report).isEmpty();
+    }
+
+    /** Also where that is another mode, the one that the session had given it, too: what is said to be kept is kept until it is forced. */
+    @Test
+    @Tag("C32")
+    void undo_againOfADirectoryThatOthersGaveAnotherModeSince_keepsThatAndWithForcePutsItBack() throws IOException {
+        Path d = Files.createDirectory(out.resolve("d"));
+        Files.setPosixFilePermissions(d, PosixFilePermissions.fromString("rwxr-xr-x"));
+        work.chmod(d, "rwx------");
+        assertThat(entry(backups.rollback(), d).outcome()).isEqualTo(RESTORED);
+        Files.setPosixFilePermissions(d, PosixFilePermissions.fromString("rwx------"));
+
+        for (int i = 0; i < 2; i++) {
+            crash();
+            assertThat(entry(backups.rollback(Undo.ALL), d).outcome()).isEqualTo(KEPT_THEIRS);
+            assertThat(mode(d)).isEqualTo(0700);
+        }
+        crash();
+        assertThat(entry(backups.rollback(new Undo(null, true, false, null)), d).outcome()).isEqualTo(RESTORED);
+        assertThat(mode(d)).isEqualTo(0755);
+        crash();
+        assertThat(entry(backups.rollback(Undo.ALL), d).outcome()).isEqualTo(UNCHANGED);
+    }
+
+    /** One that is killed between its last record and its output takes nothing with it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("C45")
+    void recovery_endedBeforeItHasToldWhatCameOfASession_leavesThatToTheNext(boolean restored) throws IOException {
+        Path f = file("f", "before");
+        age(f);
+        backups.restoredAfterCrash(restored);
+        work.write(f, "ours");
+        Files.writeString(f, "theirs, for certain");
+        backups.close();
+        assertThatThrownBy(() -> Recovery.run(home, null, true, Work.FILES, null, results -> {
+            throw new IOException("killed");
+        })).hasMessage("killed");
+        assertThat(Store.sessions(home, Work.FILES)).singleElement().satisfies(s -> {
+            assertThat(s.state()).isEqualTo(restored ? Backups.State.ROLLED_BACK : Backups.State.KEPT);
+            assertThat(s.notBack()).isEqualTo(restored ? List.of(f.toString()) : null);
+        });
+
+        List<Recovery.Result> told = new ArrayList<>();
+        Recovery.run(home, null, false, Work.FILES, null, told::addAll);
+
+        assertThat(told).singleElement().satisfies(result -> {
+            assertThat(result.complete()).isTrue();
+            if (restored) {
+                assertThat(result.report().conflicts()).singleElement().satisfies(e -> assertThat(e.line()).contains(f.toString(), "changed by someone else", "/aside/"));
+                assertThat(result.line()).contains("was rolled back", "was not told before", "1 kept as others left them");
+            } else {
+                assertThat(result.line()).contains("its changes are kept");
+            }
+        });
+        assertThat(f).hasContent("theirs, for certain");
+        assertThat(Recovery.run(home, null, true, Work.FILES)).isEmpty();
     }
 }

@@ -98,6 +98,42 @@ class InMovedDirectoryTest {
         Files.move(beside, p, StandardCopyOption.REPLACE_EXISTING);
     }
 
+    /** The child is over when the directory has been imaged, as its work, and before it is renamed. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("K6-7")
+    void rename_whileAChildEndsAndAnotherDirectoryTakesTheName_isUndone(End how) throws IOException {
+        Path out = d.getParent();
+        Path other = Files.createDirectory(out.resolve("other"));
+        Path empty = Files.createDirectory(other.resolve("empty"));
+        Files.writeString(other.resolve("o"), "in both");
+        Map<String, String> before = TreeListing.of(out);
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+
+        work.rename(d, empty, () -> backups.leftTree(Work.name(out)), () -> { });
+        work.rename(other, d);
+
+        RollbackReport report = end(how);
+        assertThat(TreeListing.of(out)).as("%s", report).isEqualTo(before);
+        assertThat(report.conflicts()).as("%s", report).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void move_byOthersOfAMovedDirectory_whereALinkIsNow_namesWhereTheSessionsWorkIs(End how) throws IOException {
+        work.rename(d, e);
+        work.append(e.resolve("sub/f"), " and more");
+        Path away = e.resolveSibling("away");
+        Files.move(e, away);
+        Files.createSymbolicLink(e, Files.createDirectories(temp.resolve("elsewhere")));
+
+        RollbackReport report = end(how);
+
+        assertThat(d.resolve("sub/f")).hasContent("below");
+        assertThat(away.resolve("sub/f")).hasContent("below and more");
+        assertThat(said(report, e.resolve("sub/f"))).contains("is a symbolic link now and is not followed", "is at " + away.resolve("sub/f") + " now");
+    }
+
     @ParameterizedTest
     @EnumSource
     void rename_byOthersInAMovedDirectory_staysAndIsNamed(End how) throws IOException {

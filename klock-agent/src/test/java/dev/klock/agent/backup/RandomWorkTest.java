@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -257,6 +259,125 @@ class RandomWorkTest {
             b.close();
         } finally {
             wipe(dir);
+        }
+    }
+
+    /**
+     * Directories are renamed into and over each other, by one thread after the other as {@code Mutations} has it, while children start and end: a
+     * child's end is noted by a thread of klock's own, before, during and after the image, the rename and the notes of it.
+     */
+    @Property(tries = 150)
+    @Tag("K6-5")
+    @Tag("K6-7")
+    @Tag("C45")
+    void rollback_ofDirectoriesRenamedWhileChildrenStartAndEnd_givesTheStartTree(@ForAll long seed, @ForAll @IntRange(min = 2, max = 60) int steps,
+            @ForAll boolean crash) throws Exception {
+        Path dir = Files.createTempDirectory("klock-random").toRealPath();
+        ExecutorService guard = Executors.newSingleThreadExecutor();
+        try {
+            Path home = Files.createDirectory(dir.resolve(".klock"));
+            Path root = Files.createDirectory(dir.resolve("w"));
+            List<Path> names = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                Path d = Files.createDirectory(root.resolve("d" + i));
+                names.add(d);
+                names.add(Files.createDirectory(d.resolve("empty")));
+                for (int j = 0; j < 6; j++) {
+                    if (j % (i + 1) == 0) {
+                        Files.writeString(d.resolve("f" + j), i + " " + j);
+                    }
+                }
+            }
+            Map<String, String> before = TreeListing.of(root);
+            Random random = new Random(seed);
+            List<String> done = Collections.synchronizedList(new ArrayList<>());
+            Backups b = Backups.open(home, "s", Work.FILES);
+            b.preflight(List.of(), List.of(Work.name(root)));
+            Work work = new Work(b);
+            List<Future<?>> ends = new ArrayList<>();
+            Work.Effect end = () -> {
+                if (random.nextInt(3) == 0) {
+                    long pauseNs = random.nextInt(3) * 100_000L;
+                    ends.add(guard.submit(() -> {
+                        LockSupport.parkNanos(pauseNs);
+                        if (b.leftTree(Work.name(root)) != null) {
+                            done.add("a child is over");
+                        }
+                    }));
+                    if (random.nextBoolean()) {
+                        await(ends);
+                    } else {
+                        LockSupport.parkNanos(random.nextInt(3) * 100_000L);
+                    }
+                }
+            };
+            int started = 0;
+            Path gone = null;
+            for (int n = 0; n < steps; n++) {
+                if (started == ends.size() && random.nextInt(4) == 0) {
+                    b.openTree(Work.name(root), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+                    started++;
+                    done.add("a child begins");
+                }
+                int children = started;
+                Work.Effect maybeEnd = () -> {
+                    if (ends.size() < children) {
+                        end.run();
+                    }
+                };
+                Path from = names.get(random.nextInt(names.size()));
+                Path to = gone != null && random.nextBoolean() ? gone : names.get(random.nextInt(names.size()));
+                boolean refusedAnyhow = Files.isDirectory(to) && !isEmpty(to) && random.nextInt(5) > 0;
+                if (!Files.isDirectory(from) || to.startsWith(from) || !Files.isDirectory(to.getParent()) || refusedAnyhow) {
+                    continue;
+                }
+                gone = from;
+                try {
+                    done.add("rename " + from + " to " + to);
+                    work.rename(from, to, maybeEnd, maybeEnd);
+                } catch (FileSystemException refused) {
+                    done.add("refused: " + refused);
+                }
+                maybeEnd.run();
+            }
+            while (ends.size() < started && !crash) {
+                ends.add(guard.submit(() -> b.leftTree(Work.name(root))));
+            }
+            await(ends);
+            Backups last = b;
+            if (!crash) {
+                b.done();
+                b.close();
+                last = Backups.reopen(home, "s", Work.FILES);
+            } else {
+                b.close();
+                last = Backups.openCrashed(home, "s", Work.FILES);
+            }
+            RollbackReport report = last.rollback();
+            String all = "seed " + seed + ": " + String.join("\n", done) + "\n" + report;
+            assertThat(report.complete()).as(all).isTrue();
+            assertThat(TreeListing.of(root)).as(all).isEqualTo(before);
+            assertThat(report.conflicts()).as(all).isEmpty();
+            last.close();
+        } finally {
+            guard.shutdownNow();
+            wipe(dir);
+        }
+    }
+
+    private static boolean isEmpty(Path directory) throws IOException {
+        try (Stream<Path> s = Files.list(directory)) {
+            return s.findAny().isEmpty();
+        }
+    }
+
+    private static void await(List<Future<?>> all) throws IOException {
+        for (Future<?> one : all) {
+            try {
+                one.get();
+            } catch (ExecutionException | InterruptedException failed) {
+                throw new IOException(failed);
+            }
         }
     }
 
