@@ -2,7 +2,6 @@ package dev.klock.cli;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.config.LaunchEnvironment;
-import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Escapes;
@@ -13,7 +12,6 @@ import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -138,11 +136,7 @@ final class Explain extends Verb {
 
     private LogFiles log(Path home) throws UsageException, IOException {
         if (session != null) {
-            File log = home.resolve("log").resolve(SessionClaim.fileName(session) + ".jsonl").toFile();
-            if (!log.isFile()) {
-                throw new UsageException("there is no log of a session " + session + " in " + home + "; see java -jar klock.jar sessions");
-            }
-            return LogFiles.of(log);
+            return LogFiles.ofSession(home, session);
         }
         LogFiles last = null;
         long lastMs = Long.MIN_VALUE;

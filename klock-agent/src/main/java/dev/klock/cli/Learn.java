@@ -5,7 +5,6 @@ import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.LaunchVariables;
 import dev.klock.agent.config.Mode;
-import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Escapes;
 import dev.klock.agent.log.Release;
@@ -203,11 +202,7 @@ final class Learn extends Verb {
             chosen.add(LogFiles.of(file));
         }
         for (String id : sessions) {
-            File file = home.resolve("log").resolve(SessionClaim.fileName(id) + ".jsonl").toFile();
-            if (!file.isFile()) {
-                throw new UsageException("there is no log of a session " + id + " in " + home + "; see java -jar klock.jar sessions");
-            }
-            chosen.add(LogFiles.of(file));
+            chosen.add(LogFiles.ofSession(home, id));
         }
         return chosen.isEmpty() ? learnt(home) : chosen;
     }

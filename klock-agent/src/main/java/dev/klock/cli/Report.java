@@ -4,7 +4,6 @@ import dev.klock.agent.backup.Backups;
 import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
-import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Messages;
 import dev.klock.bridge.HostFiles;
@@ -141,11 +140,7 @@ final class Report extends Verb {
         Set<String> names = new HashSet<>();
         List<LogFiles> asked = new ArrayList<>();
         for (String session : sessions) {
-            File log = home.resolve("log").resolve(SessionClaim.fileName(session) + ".jsonl").toFile();
-            if (!log.isFile()) {
-                throw new UsageException("there is no log of a session " + session + " in " + home + "; see java -jar klock.jar sessions");
-            }
-            asked.add(LogFiles.of(log));
+            asked.add(LogFiles.ofSession(home, session));
         }
         if (asked.isEmpty()) {
             asked.add(last(all, headers));

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
 import java.io.File;
@@ -46,6 +48,19 @@ public final class LogFiles {
             }
         }
         return all;
+    }
+
+    /**
+     * That of the session {@code id} in {@code home}.
+     *
+     * @throws UsageException there is none
+     */
+    public static LogFiles ofSession(Path home, String id) throws UsageException {
+        File first = home.resolve("log").resolve(SessionClaim.fileName(id) + ENDING).toFile();
+        if (!first.isFile()) {
+            throw new UsageException("there is no log of a session " + id + " in " + home + "; see java -jar klock.jar sessions");
+        }
+        return new LogFiles(first);
     }
 
     /** The log that begins with {@code first}. */

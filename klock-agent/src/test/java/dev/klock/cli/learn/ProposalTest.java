@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 
 /** A manifest that was learnt allows what was seen, and next to nothing else. */
 class ProposalTest {
-    private static final Map<String, String> PLACES = Map.of("workspace", "/home/u/work", "tmp", "/tmp", "user.home", "/home/u", "maven.repo",
+    private static final Map<String, String> PLACES = Map.of("workspace", "/home/u/proj", "tmp", "/tmp", "user.home", "/home/u", "maven.repo",
             "/home/u/.m2/repository", "java.home", "/usr/lib/jvm/x");
     private static final Variables VARIABLES = PLACES::get;
 
@@ -71,20 +71,20 @@ class ProposalTest {
 
     @Test
     void fewNames_stayWhatTheyAre_andSeveralBecomeTheirDirectorysChildren() {
-        assertThat(saw("CONSUMES FILE:/home/u/work/in/a", "CONSUMES FILE:/home/u/work/in/b").scope())
+        assertThat(saw("CONSUMES FILE:/home/u/proj/in/a", "CONSUMES FILE:/home/u/proj/in/b").scope())
                 .containsExactly("CONSUMES FILE:${workspace}/in/a", "CONSUMES FILE:${workspace}/in/b");
-        assertThat(saw("CONSUMES FILE:/home/u/work/in/c").scope()).containsExactly("CONSUMES FILE:${workspace}/in/*");
+        assertThat(saw("CONSUMES FILE:/home/u/proj/in/c").scope()).containsExactly("CONSUMES FILE:${workspace}/in/*");
     }
 
     @Test
     void severalDirectories_becomeTheSubtree() {
-        assertThat(saw("MUTATES FILE:/home/u/work/src/a/x", "MUTATES FILE:/home/u/work/src/b/x", "MUTATES FILE:/home/u/work/src/c/d/x").scope())
+        assertThat(saw("MUTATES FILE:/home/u/proj/src/a/x", "MUTATES FILE:/home/u/proj/src/b/x", "MUTATES FILE:/home/u/proj/src/c/d/x").scope())
                 .containsExactly("MUTATES FILE:${workspace}/src/**");
     }
 
     @Test
     void placesOfTheUser_areNeverGivenAsAWhole() {
-        for (String place : List.of("/home/u/work", "/home/u", "/tmp", "/home", "/etc")) {
+        for (String place : List.of("/home/u/proj", "/home/u", "/tmp", "/home", "/etc")) {
             for (int i = 0; i < 20; i++) {
                 saw("MUTATES FILE:" + place + "/d" + i + "/x", "CONSUMES FILE:" + place + "/f" + i);
             }
@@ -94,16 +94,16 @@ class ProposalTest {
 
     @Test
     void directoryThatIsNamedAsAWhole_isTakenAtOneName() {
-        whole = Set.of("/home/u/work");
-        assertThat(saw("CONSUMES FILE:/home/u/work/a/b", "MUTATES FILE:/home/u/other").scope())
+        whole = Set.of("/home/u/proj");
+        assertThat(saw("CONSUMES FILE:/home/u/proj/a/b", "MUTATES FILE:/home/u/other").scope())
                 .containsExactly("MUTATES FILE:${user.home}/other", "CONSUMES FILE:${workspace}/**");
     }
 
     @Test
     void toolsDirectories_areTakenAsAWhole() {
-        assertThat(saw("CONSUMES FILE:/home/u/work/pom.xml", "PROVIDES FILE:/home/u/work/target/x", "PROVIDES FILE:/home/u/work/target/classes/y",
-                "CONSUMES FILE:/home/u/.m2/repository/a/a/1/a.jar", "CONSUMES FILE:/home/u/.m2/repository/b/b/1/b.jar", "CONSUMES FILE:/home/u/work/.git/HEAD",
-                "CONSUMES FILE:/home/u/work/.git/refs/x").scope())
+        assertThat(saw("CONSUMES FILE:/home/u/proj/pom.xml", "PROVIDES FILE:/home/u/proj/target/x", "PROVIDES FILE:/home/u/proj/target/classes/y",
+                "CONSUMES FILE:/home/u/.m2/repository/a/a/1/a.jar", "CONSUMES FILE:/home/u/.m2/repository/b/b/1/b.jar", "CONSUMES FILE:/home/u/proj/.git/HEAD",
+                "CONSUMES FILE:/home/u/proj/.git/refs/x").scope())
                 .contains("CONSUMES FILE:${maven.repo}/**", "CONSUMES FILE:${workspace}/.git/**", "PROVIDES FILE:${workspace}/target/**");
     }
 
@@ -177,7 +177,7 @@ class ProposalTest {
     Arbitrary<List<String>> triples() {
         Arbitrary<String> name = Arbitraries.of("a", "b", "c", "d", "e", "x y", "#1", "ü", "-", "$x", "${tmp}", "back\\slash", "star*", "qu\"ote", ": ", "12345678901234567890", ".git",
                 "target", "pom.xml");
-        Arbitrary<String> root = Arbitraries.of("/home/u/work", "/home/u/work", "/tmp", "/opt/some/place", "/home/u/.m2/repository");
+        Arbitrary<String> root = Arbitraries.of("/home/u/proj", "/home/u/proj", "/tmp", "/opt/some/place", "/home/u/.m2/repository");
         Arbitrary<String> path = Combinators.combine(root, name.list().ofMinSize(1).ofMaxSize(4)).as((r, names) -> r + "/" + String.join("/", names));
         return Combinators.combine(Arbitraries.of(Predicate.class), path).as((p, at) -> p + " FILE:" + Resource.escape(at)).list().ofMaxSize(60);
     }
@@ -205,7 +205,7 @@ class ProposalTest {
                 made.add(resource.path());
             }
         }
-        for (String stray : Arrays.asList("/home/u/.ssh/id", "/etc/passwd", "/home/u/work2/a", "/opt/some/place2", "/home/u/.bashrc")) {
+        for (String stray : Arrays.asList("/home/u/.ssh/id", "/etc/passwd", "/home/u/proj2/a", "/opt/some/place2", "/home/u/.bashrc")) {
             assertThat(scope.decide(Predicate.CONSUMES, "FILE", stray, false)).as("%s%n%s", stray, text).isEqualTo(Scope.NONE);
         }
     }

@@ -29,6 +29,18 @@ class AgentsTest {
     private static final int ABORTED = 108;
     private static final String ERROR = "dev.klock.ScopeViolationError";
 
+    /** Of two programs, whose builders want the same. */
+    private static final String SAME = """
+            ver: "1.0"
+            agent_id: %2$s
+            scope:
+              - CONSUMES FILE:%1$s/w/in/**
+              - PROVIDES FILE:%1$s/w/out/%2$s
+            agents:
+              - agent_id: builder-%2$s
+                scope: ["MUTATES FILE:%1$s/w/both/**"]
+            """;
+
     @TempDir
     Path directory;
 
@@ -457,19 +469,9 @@ class AgentsTest {
     @Tag("K4-8")
     void agentsOfTwoJvms_thatDeclareTheSame_haveItOneAfterTheOther(Jdk jdk) throws IOException {
         Workspace w = workspace();
-        String same = """
-                ver: "1.0"
-                agent_id: %2$s
-                scope:
-                  - CONSUMES FILE:%1$s/w/in/**
-                  - PROVIDES FILE:%1$s/w/out/%2$s
-                agents:
-                  - agent_id: builder-%2$s
-                    scope: ["MUTATES FILE:%1$s/w/both/**"]
-                """;
-        Child.Running first = two(w, jdk, same, "one", "open builder-one 0", "as builder-one write w/both/f 1", "plain write w/out/one 1", "plain await w/in/go", "close builder-one")
+        Child.Running first = two(w, jdk, SAME, "one", "open builder-one 0", "as builder-one write w/both/f 1", "plain write w/out/one 1", "plain await w/in/go", "close builder-one")
                 .begin().until(w.root().resolve("w/out/one"));
-        Child.Running second = two(w, jdk, same, "two", "open builder-two 0", "plain write w/out/two 1", "retry builder-two 20000", "as builder-two append w/both/f 2",
+        Child.Running second = two(w, jdk, SAME, "two", "open builder-two 0", "plain write w/out/two 1", "retry builder-two 20000", "as builder-two append w/both/f 2",
                 "close builder-two").begin().until(w.root().resolve("w/out/two"));
         Files.createFile(w.root().resolve("w/in/go"));
 
@@ -491,19 +493,9 @@ class AgentsTest {
     void agentOfAKilledJvm_isUndoneBeforeOneOfARunningJvmHasItsLeases(Jdk jdk) throws IOException {
         Workspace w = workspace();
         Files.writeString(w.root().resolve("w/both/f"), "start\n");
-        String same = """
-                ver: "1.0"
-                agent_id: %2$s
-                scope:
-                  - CONSUMES FILE:%1$s/w/in/**
-                  - PROVIDES FILE:%1$s/w/out/%2$s
-                agents:
-                  - agent_id: builder-%2$s
-                    scope: ["MUTATES FILE:%1$s/w/both/**"]
-                """;
-        Child.Running first = two(w, jdk, same, "one", "open builder-one 0", "as builder-one write w/both/f half", "plain write w/out/one 1", "plain await w/in/never").begin()
+        Child.Running first = two(w, jdk, SAME, "one", "open builder-one 0", "as builder-one write w/both/f half", "plain write w/out/one 1", "plain await w/in/never").begin()
                 .until(w.root().resolve("w/out/one"));
-        Child.Running second = two(w, jdk, same, "two", "open builder-two 0", "plain write w/out/two 1", "retry builder-two 60000", "as builder-two read w/both/f",
+        Child.Running second = two(w, jdk, SAME, "two", "open builder-two 0", "plain write w/out/two 1", "retry builder-two 60000", "as builder-two read w/both/f",
                 "close builder-two").begin().until(w.root().resolve("w/out/two"));
         first.kill();
 
