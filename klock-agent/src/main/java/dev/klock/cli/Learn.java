@@ -204,7 +204,19 @@ final class Learn extends Verb {
         for (String id : sessions) {
             chosen.add(LogFiles.ofSession(home, id));
         }
-        return chosen.isEmpty() ? learnt(home) : chosen;
+        if (chosen.isEmpty()) {
+            return learnt(home);
+        }
+        List<LogFiles> its = new ArrayList<>();
+        for (LogFiles log : chosen) {
+            if (agent == null || agent.equals(SessionRecord.begun(log).agent)) {
+                its.add(log);
+            }
+        }
+        if (its.isEmpty()) {
+            throw new UsageException("none of these sessions is of agent " + Escapes.line(agent));
+        }
+        return its;
     }
 
     /** All that ran to learn, of the agent of the newest of them. */

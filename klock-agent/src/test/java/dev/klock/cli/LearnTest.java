@@ -105,6 +105,10 @@ class LearnTest {
         assertThat(run("learn", "--merge", "klock.yaml", "-o", "x")).isEqualTo(2);
         assertThat(run("learn", "s1", "--log", session("b", "learn", "CONSUMES y LEARN").equals("s2") ? ".klock/log/s2.jsonl" : "")).isEqualTo(2);
         assertThat(err).contains("several agents (a, b); say --agent ID").hasLineCount(1);
+        assertThat(run("learn", "s1", "s2", "--agent", "b")).isZero();
+        assertThat(out).contains("agent_id: \"b\"", "/y").doesNotContain("/x");
+        assertThat(run("learn", "s1", "--agent", "b")).isEqualTo(2);
+        assertThat(err).contains("none of these sessions is of agent b").hasLineCount(1);
     }
 
     @Test

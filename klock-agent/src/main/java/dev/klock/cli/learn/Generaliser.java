@@ -3,9 +3,10 @@ package dev.klock.cli.learn;
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * Takes names together: a few stay what they are, more in one directory become its {@code /*}, and where several of its directories have
@@ -193,22 +194,23 @@ final class Generaliser {
 
     /** URLs of one server: one by one, or if there are several, all of it. */
     List<ProposedLine> urls(Predicate predicate, List<String> urls, List<Seen> seen) {
+        Map<String, List<Integer>> servers = new LinkedHashMap<>();
+        for (int i = 0; i < urls.size(); i++) {
+            servers.computeIfAbsent(origin(urls.get(i)), none -> new ArrayList<>()).add(i);
+        }
         List<ProposedLine> lines = new ArrayList<>();
-        Set<String> done = new TreeSet<>();
-        for (String url : urls) {
-            String origin = origin(url);
+        for (Map.Entry<String, List<Integer>> server : servers.entrySet()) {
+            boolean taken = server.getValue().size() >= several;
             Seen together = new Seen();
-            int count = 0;
-            for (int i = 0; i < urls.size(); i++) {
-                if (origin(urls.get(i)).equals(origin)) {
+            for (int i : server.getValue()) {
+                if (taken) {
                     together.join(seen.get(i));
-                    count++;
+                } else {
+                    lines.add(new ProposedLine(predicate, Resource.parse(urls.get(i)), seen.get(i), null, null));
                 }
             }
-            if (count < several || origin.equals(url)) {
-                lines.add(new ProposedLine(predicate, Resource.parse(url), seen.get(urls.indexOf(url)), null, null));
-            } else if (done.add(origin)) {
-                lines.add(new ProposedLine(predicate, Resource.parse(origin + "/**"), together, null, null));
+            if (taken) {
+                lines.add(new ProposedLine(predicate, Resource.parse(server.getKey() + "/**"), together, null, null));
             }
         }
         return lines;
