@@ -80,7 +80,7 @@ class LaunchOptionsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "moed=strict|unknown agent argument 'moed'; did you mean mode?",
-        "colour=red|unknown agent argument 'colour'; known are manifest, mode, home, agent, wait-timeout, lease-ttl, amend, log.level, "
+        "colour=red|unknown agent argument 'colour'; known are manifest, mode, home, agent, wait-timeout, lease-ttl, require-signed, amend, log.level, "
             + "denials.limit, backup.max-bytes, backup.max-files",
         "klock.yaml|agent argument 'klock.yaml' is not of the form key=value; did you mean manifest=klock.yaml?",
         "mode=lenient|agent argument mode must be strict, block, permissive, learn or off, not 'lenient'",
