@@ -1,5 +1,6 @@
 package dev.klock.sandbox.subject;
 
+import dev.klock.Answer;
 import dev.klock.Klock;
 import dev.klock.KlockSession;
 import java.nio.file.Path;
@@ -45,7 +46,15 @@ public final class AgentAppenders {
         try (KlockSession session = Klock.open(manifest, name, WAIT)) {
             if (!session.answer().isGranted()) {
                 System.out.println("died " + name);
-                if (!session.retry(PATIENCE).isGranted()) {
+                Answer last = session.retry(PATIENCE);
+                if (last.verdict() == Answer.Verdict.GONE) {
+                    // stopped for longer than its leases last, between the grant and the first step
+                    System.out.println("lost before it began " + name);
+                    session.close();
+                    work(manifest, name, files, pauseMs);
+                    return;
+                }
+                if (!last.isGranted()) {
                     System.out.println("starved " + name + ": " + session.answer());
                     return;
                 }
