@@ -2,7 +2,6 @@ package dev.klock.agent;
 
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchOptions;
-import dev.klock.agent.config.Mode;
 import dev.klock.agent.library.LibraryHooks;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;

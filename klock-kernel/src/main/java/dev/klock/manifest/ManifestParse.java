@@ -3,7 +3,6 @@ package dev.klock.manifest;
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
 import dev.klock.resource.ResourceSyntaxException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
