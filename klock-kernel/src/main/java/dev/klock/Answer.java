@@ -34,8 +34,9 @@ public record Answer(
         /** Somebody older is in the way, or the wait ran out: everything the session held is gone; roll back and try again (K4-6, C43). */
         DIE,
         /**
-         * It was granted and is not held any more, or not all of it: given back, run out, revoked, or the session is over. Only
-         * {@link KlockSession#answer} says so; {@link Answer#reason} names what went first.
+         * It was granted and is not held any more, or not all of it: given back, run out, revoked, or the session is over; {@link Answer#reason}
+         * names what went first. {@link KlockSession#retry} gets back what a session that goes on has lost. One that is over, which its
+         * {@link KlockSession#state} tells, answers so to whatever is asked: open another one.
          */
         GONE,
         /** What was asked for cannot be asked for: {@link Answer#reason} says why. Nothing has changed. */

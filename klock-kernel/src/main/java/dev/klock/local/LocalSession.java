@@ -500,7 +500,7 @@ public final class LocalSession implements KlockSession, SessionListener {
         if (a.refusal() != null) {
             Refusal.Code code = a.refusal().code();
             boolean isOver = code == Refusal.Code.SESSION_ENDED || code == Refusal.Code.UNKNOWN_SESSION;
-            return refused(isOver ? over(held.state()) : a.refusal().message());
+            return isOver ? gone(List.of(), over(held.state())) : refused(a.refusal().message());
         }
         List<String> conflicts = new ArrayList<>(a.conflicts().size());
         for (Conflict c : a.conflicts()) {

@@ -61,8 +61,10 @@ class LocalSessionTest {
             kernel.perform(new Command.Revoke(kernel.leasesOf(key).get(0).fencingToken()));
             assertThat(s.answer().verdict()).isEqualTo(Answer.Verdict.GONE);
             Answer again = s.retry(Duration.ofSeconds(5));
-            assertThat(again.verdict()).isEqualTo(Answer.Verdict.REFUSED);
+            assertThat(again.verdict()).isEqualTo(Answer.Verdict.GONE);
             assertThat(again.reason()).contains("ABORTED", "open another").doesNotContain("epoch");
+            assertThat(s.acquire(Duration.ZERO, "MUTATES FILE:/z").verdict()).isEqualTo(Answer.Verdict.GONE);
+            assertThat(s.answer().verdict()).isEqualTo(Answer.Verdict.GONE);
         }
     }
 }

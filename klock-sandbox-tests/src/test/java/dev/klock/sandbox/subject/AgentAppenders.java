@@ -42,40 +42,51 @@ public final class AgentAppenders {
     }
 
     private static void work(Path manifest, String name, List<String> files, long pauseMs) {
+        while (!attempt(manifest, name, files, pauseMs)) {
+            // stopped for longer than its leases last, before its first step
+            System.out.println("lost before it began " + name);
+        }
+    }
+
+    /** False if its leases were gone before it did anything under them: then another session may do it all. */
+    private static boolean attempt(Path manifest, String name, List<String> files, long pauseMs) {
         List<String> said = new ArrayList<>();
+        boolean[] began = {false};
         try (KlockSession session = Klock.open(manifest, name, WAIT)) {
-            if (!session.answer().isGranted()) {
+            Answer last = session.answer();
+            if (!last.isGranted() && last.verdict() != Answer.Verdict.GONE) {
                 System.out.println("died " + name);
-                Answer last = session.retry(PATIENCE);
-                if (last.verdict() == Answer.Verdict.GONE) {
-                    // stopped for longer than its leases last, between the grant and the first step
-                    System.out.println("lost before it began " + name);
-                    session.close();
-                    work(manifest, name, files, pauseMs);
-                    return;
-                }
-                if (!last.isGranted()) {
-                    System.out.println("starved " + name + ": " + session.answer());
-                    return;
-                }
+                last = session.retry(PATIENCE);
+            }
+            if (last.verdict() == Answer.Verdict.GONE) {
+                return false;
+            }
+            if (!last.isGranted()) {
+                System.out.println("starved " + name + ": " + last);
+                return true;
             }
             try {
                 session.call(() -> {
+                    began[0] = true;
                     for (String file : files) {
                         said.add(Appender.append(Path.of(file), name, pauseMs));
                     }
                     return null;
                 });
             } catch (Throwable e) {
+                if (!began[0] && !session.isValid()) {
+                    return false;
+                }
                 System.out.println((session.isValid() ? "failed " : "lost ") + name + ": " + e);
-                return;
+                return true;
             }
             System.out.println("closing " + name);
         } catch (Exception e) {
             System.out.println("failed " + name + ": " + e);
-            return;
+            return true;
         }
         System.out.println("done " + name);
         said.forEach(line -> System.out.println(line + " " + name));
+        return true;
     }
 }
