@@ -28,6 +28,7 @@ final class Verbs {
             new Row("explain", new Explain(terminal, environment)),
             new Row("learn", new Learn(terminal, environment)),
             new Row("tighten", new Tighten(terminal, environment)),
+            new Row("shadow", new Shadow(terminal, environment)),
             new Row("report", new Report(terminal, environment, instrumentation)),
             new Row("sign", new Sign(terminal, environment)),
             new Row("verify", new Verify(terminal, environment)),

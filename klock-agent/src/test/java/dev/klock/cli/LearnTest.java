@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From logs to a manifest, to one with less in it, and to why: {@code learn}, {@code tighten}, {@code explain}. */
+/** From logs to a manifest, to one with less in it, and to why: {@code learn}, {@code tighten}, {@code explain}, {@code shadow}. */
 class LearnTest {
     private static final String HEAD = "ver: \"1.0\"\nagent_id: a\nscope:\n";
 
@@ -157,6 +157,32 @@ class LearnTest {
         assertThat(out).contains("\"line\" : 5", "\"in_too_few_runs\" : 1");
         assertThat(run("tighten", "--write")).isZero();
         assertThat(manifest).content().isEqualTo(HEAD + "  - CONSUMES FILE:${workspace}/used\n  - CONSUMES FILE:${workspace}/dir/above/it\n  - MUTATES FILE:${workspace}/young\n");
+    }
+
+    @Test
+    void shadow_tellsWhatAnotherManifestWouldHaveDenied_andNothingOfWhatTheSessionMade() throws Exception {
+        manifest("MUTATES FILE:${workspace}/**", "PROVIDES FILE:${workspace}/**", "DELETES FILE:${workspace}/**");
+        session("a", "strict", "CONSUMES in/x ALLOW", "CONSUMES in/x ALLOW", "PROVIDES out/y ALLOW", "MUTATES out/y ALLOW", "DELETES out/y ALLOW", "DELETES in/z ALLOW",
+                "CONSUMES /stray DENY");
+        Path next = work.resolve("next.yaml");
+        Files.writeString(next, HEAD.replace("agent_id: a", "agent_id: renamed") + "  - CONSUMES FILE:${workspace}/in/**\n  - PROVIDES FILE:${workspace}/out/*\n");
+        assertThat(run("shadow", "next.yaml")).as(err).isEqualTo(3);
+        assertThat(out).contains("would be denied DELETES FILE:" + work + "/in/z, called by Main.main(Main.java:7), first in session s1",
+                "only declared CONSUMES", "next.yaml would deny 1 thing of 6 accesses in 1 session").doesNotContain("/out/y", "in/x", "stray");
+        assertThat(run("shadow", "next.yaml", "s1", "--json")).isEqualTo(3);
+        assertThat(out).contains("\"accesses\" : 6", "\"resource\" : \"FILE:" + work + "/in/z\"", "\"denied_by\" : null");
+        assertThat(run("shadow", "klock.yaml")).as(err).isZero();
+        assertThat(out).endsWith("would deny nothing of 6 accesses in 1 session\n");
+        Files.writeString(next, HEAD + "  - MUTATES FILE:${workspace}/**\n  - PROVIDES FILE:${workspace}/**\ndeny:\n  - CONSUMES FILE:${workspace}/in/x\n");
+        assertThat(run("shadow", "next.yaml", "--json")).isEqualTo(3);
+        assertThat(out).contains("\"denied_by\" : \"next.yaml:7\"", "\"count\" : 2");
+        assertThat(run("shadow", "next.yaml", "s9")).isEqualTo(2);
+        assertThat(err).contains("no log of a session s9");
+        assertThat(run("shadow", "none.yaml")).isEqualTo(2);
+        assertThat(run("shadow")).isEqualTo(2);
+        Files.writeString(next, HEAD.replace("scope:", "scope: []\nagents:\n  - agent_id: b\n    scope:").replace("agent_id: a\n", "agent_id: c\n") + "    - CONSUMES FILE:/x\n");
+        assertThat(run("shadow", "next.yaml")).as(out).isEqualTo(2);
+        assertThat(err).contains("declares nothing for the agents of these sessions; it has c, b");
     }
 
     @Test
