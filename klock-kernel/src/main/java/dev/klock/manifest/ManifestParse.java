@@ -15,8 +15,10 @@ final class ManifestParse {
         "hooks", "intents", "priority", "$schema"};
     static final String[] AGENT = {"agent_id", "session_id", "priority_timestamp", "scope", "deny"};
     static final String[] HOOK = {"name", "preset", "type", "method", "predicate", "resource"};
-    static final String[] TRIPLE = {"predicate", "resource", "confidence", "effects"};
-    static final String[] EFFECT = {"predicate", "resource", "confidence"};
+    static final String[] TRIPLE = {"predicate", "resource", "confidence", "effects", "matches", "rejects"};
+    static final String[] EFFECT = {"predicate", "resource", "confidence", "matches", "rejects"};
+    /** Of {@code tests}, which are samples themselves. */
+    static final String[] TEST = {"predicate", "resource", "confidence"};
     static final String[] INTENT = {"predicate", "resource_type", "resource_path", "confidence", "subject", "object", "timestamp",
         "session_id", "id"};
     static final String[] OBJECT = {"resource_type", "path", "type", "resource_path"};
@@ -430,7 +432,7 @@ final class ManifestParse {
             if (token == Token.TEXT && !section.equals("intents")) {
                 lines.add(shortForm());
             } else if (token == Token.MAPPING) {
-                lines.add(section.equals("intents") ? intent() : triple(section.equals("scope") ? TRIPLE : EFFECT));
+                lines.add(section.equals("intents") ? intent() : triple(section, section.equals("scope") ? TRIPLE : isOneOf(section, TESTS) ? TEST : EFFECT));
             } else {
                 throw here("an entry of " + section + " is " + kind(), section.equals("intents")
                         ? "write {\"predicate\": ..., \"resource_type\": ..., \"resource_path\": ...}"
@@ -457,7 +459,7 @@ final class ManifestParse {
         return new Line(predicate, resource(written, atLine, atColumn), HIGH, atLine, atColumn, written, null);
     }
 
-    private Line triple(String[] fields) throws ManifestException {
+    private Line triple(String section, String[] fields) throws ManifestException {
         int atLine = line;
         int atColumn = column;
         boolean[] seen = new boolean[fields.length];
@@ -468,6 +470,7 @@ final class ManifestParse {
         List<Line> effects = null;
         int effectsLine = 0;
         int effectsColumn = 0;
+        Samples samples = null;
         while (next() != Token.MAPPING_END) {
             String field = field(fields, seen, "field of a triple");
             int fieldLine = line;
@@ -483,6 +486,11 @@ final class ManifestParse {
                     break;
                 case "confidence":
                     confidence = confidence();
+                    break;
+                case "matches":
+                case "rejects":
+                    samples = samples == null ? new Samples() : samples;
+                    samples(field, samples);
                     break;
                 default:
                     effectsLine = fieldLine;
@@ -501,7 +509,39 @@ final class ManifestParse {
             throw at(effectsLine, effectsColumn, "effects on " + predicate + " " + resource + ", which runs nothing",
                     "effects belong to PROVIDES PROCESS:... and CONSUMES NATIVE:...; write its triples under scope");
         }
+        Samples.Failed failed = samples == null ? null : samples.firstFailed(predicate, resource, section.equals("deny"));
+        if (failed != null) {
+            throw at(failed.line, failed.column, failed.message, failed.remedy);
+        }
         return new Line(predicate, resource, confidence, atLine, atColumn, written, effects);
+    }
+
+    /** {@code SCHEME:path} for the line's own predicate, or {@code PREDICATE SCHEME:path}. */
+    private void samples(String field, Samples samples) throws ManifestException {
+        if (token != Token.LIST) {
+            throw wrongType(field, "a list of resources, each a sample of what the line " + (field.equals("matches") ? "is about" : "is not about"));
+        }
+        while (next() != Token.LIST_END) {
+            if (++triples > options.maxTriples) {
+                throw here("has more than " + options.maxTriples + " triples", "keep the samples that tell something");
+            }
+            String text = oneLineText("a sample");
+            int space = text.indexOf(' ');
+            int colon = text.indexOf(':');
+            Predicate predicate = null;
+            if (space > 0 && space < colon) {
+                predicate = predicate(text.substring(0, space));
+                while (space < text.length() && text.charAt(space) == ' ') {
+                    space++;
+                }
+                text = text.substring(space);
+            }
+            Resource resource = resource(text, line, column);
+            if (resource.form() != Resource.Form.EXACT) {
+                throw here("the sample " + resource + " stands for many", "write one that a program might name");
+            }
+            samples.add(field.equals("matches"), predicate, resource, line, column);
+        }
     }
 
     private static boolean isOpaque(Predicate predicate, Resource resource) {

@@ -18,7 +18,7 @@ import java.util.zip.CRC32;
  */
 final class PackedManifest {
     /** Grows whenever the layout or what the reader accepts changes. */
-    private static final int FORMAT = 0x4B4C4D03;
+    private static final int FORMAT = 0x4B4C4D04;
     private static final int NULL = -1;
     private static final Predicate[] PREDICATES = Predicate.values();
     private static final Resource.Form[] FORMS = Resource.Form.values();

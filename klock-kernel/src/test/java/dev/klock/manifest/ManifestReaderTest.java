@@ -365,6 +365,37 @@ class ManifestReaderTest {
         assertThat(m.scope().get(2).effects()).hasSize(1);
     }
 
+    @Test
+    void samples_thatHold_areTaken() throws ManifestException {
+        assertThat(texts(scope("{predicate: MUTATES, resource: 'FILE:${workspace}/src/**', matches: ['FILE:${workspace}/src/a b', 'CONSUMES FILE:/w/src/a/b'], "
+                + "rejects: ['FILE:/w/srcx', 'DELETES FILE:/w/src/a', 'DEPENDS_ON FILE:/w']}",
+                "{resource: 'URL:https://a.b/c/**', matches: ['URL:https://a.b/c/d'], rejects: ['URL:https://a.b/cd', 'URL:http://a.b/c/d'], predicate: CONSUMES}",
+                "{predicate: PROVIDES, resource: 'PROCESS:git', effects: [{predicate: MUTATES, resource: 'FILE:/w/.git/**', rejects: ['FILE:/w/x']}], matches: ['PROCESS:/usr/bin/git']}").scope()))
+                .containsExactly("MUTATES FILE:/w/src/**", "CONSUMES URL:https://a.b/c/**", "PROVIDES PROCESS:/usr/bin/git");
+        assertThat(texts(yaml("agent_id: a\nscope: []\ndeny:\n- {predicate: CONSUMES, resource: 'FILE:/w/s/**', matches: ['MUTATES FILE:/w/s/a'], rejects: ['DEPENDS_ON FILE:/w/s/a']}\n").deny()))
+                .containsExactly("CONSUMES FILE:/w/s/**");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "matches: ['FILE:/w/srcx/a']|klock.yaml:4:13: MUTATES FILE:/w/src/* does not allow MUTATES FILE:/w/srcx/a, which is a sample of what it shall; make the line wider, or leave the sample out",
+        "matches: ['FILE:/w/src/a', 'FILE:/w/src/a/b']|does not allow MUTATES FILE:/w/src/a/b",
+        "rejects: ['CONSUMES FILE:/w/src/a']|allows CONSUMES FILE:/w/src/a, which is a sample of what it shall not; make the line narrower",
+        "matches: ['FILE:/w/src/*']|the sample FILE:/w/src/* stands for many; write one that a program might name",
+        "matches: ['MUTATE FILE:/w/src/a']|unknown predicate 'MUTATE'; did you mean MUTATES?", "matches: ['src/a']|src/a", "matches: FILE:/w/src/a|matches is the text",
+        "matches: [1]|a sample is the number 1", "match: []|unknown field of a triple 'match'; did you mean matches?"})
+    void samples_thatDoNotHold_areRefusedWhereTheyStand(String samples, String message) {
+        assertThat(refusedScope("predicate: MUTATES\n  " + samples + "\n  resource: FILE:/w/src/*")).hasMessageContaining(message);
+    }
+
+    @Test
+    void samples_ofADenyLine_areWhatItDenies() {
+        assertThat(refusedYaml("agent_id: a\nscope: []\ndeny:\n- predicate: CONSUMES\n  resource: FILE:/w/.env\n  matches: ['FILE:/w/env']\n"))
+                .hasMessageStartingWith("klock.yaml:6:13: CONSUMES FILE:/w/.env does not deny CONSUMES FILE:/w/env, which is");
+        assertThat(refusedYaml("agent_id: a\nscope: []\ntests:\n  allows:\n  - {predicate: CONSUMES, resource: 'FILE:/a', matches: []}\n"))
+                .hasMessageContaining("unknown field of a triple 'matches'");
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"{predicate: MUTATES, resource: 'FILE:/w/a', effects: []}|which runs nothing",
         "{predicate: PROVIDES, resource: 'PROCESS:git', effects: [{predicate: PROVIDES, resource: 'PROCESS:git', effects: []}]}|unknown field of a triple 'effects'",

@@ -58,6 +58,8 @@ class ManifestSchemaTest {
         "{\"agent_id\":\"a\",\"scope\":[{\"predicate\":\"PROVIDES\",\"resource\":\"PROCESS:git\",\"confidence\":\"Low\",\"effects\":[\"MUTATES FILE:/w/a\"]}],"
                 + "\"klock\":{\"wait-timeout\":\"10s\",\"log\":{\"level\":\"warn\"}},\"tests\":{\"denies\":[\"CONSUMES FILE:/etc/x\"]},\"deny\":[\"CONSUMES ENV:A\"]}",
         "{\"agent_id\":\"a\",\"intents\":[{\"predicate\":\"CONSUMES\",\"resource_type\":\"FILE\",\"resource_path\":\"/w/a\",\"confidence\":\"High\"}]}",
+        "{\"agent_id\":\"a\",\"scope\":[{\"predicate\":\"MUTATES\",\"resource\":\"FILE:/w/**\",\"matches\":[\"FILE:/w/a\",\"CONSUMES FILE:/w/a b\"],"
+                + "\"rejects\":[\"FILE:/wa\",\"DELETES FILE:/w/a\"]}],\"deny\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/w/.env\",\"matches\":[\"FILE:/w/.env\"]}]}",
         "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{\"preset\":\"jdbc\"},{\"type\":\"com.acme.Flags\",\"method\":\"set(int)\",\"predicate\":\"MUTATES\","
                 + "\"resource\":\"CONFIG_KEY:${arg:0}\",\"name\":\"flags\"}]}",
         "{\"intents\":[{\"id\":\"1\",\"subject\":\"a\",\"predicate\":\"MUTATES\",\"object\":{\"resource_type\":\"FILE\",\"path\":\"/a/b\"},\"timestamp\":1}]}"})
@@ -75,6 +77,8 @@ class ManifestSchemaTest {
         "{\"agent_id\":\"a\",\"scope\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\",\"confidence\":2}]}",
         "{\"agent_id\":\"a\",\"scope\":[],\"deny\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\",\"effects\":[]}]}",
         "{\"agent_id\":\"a\",\"intents\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\"}]}", "{\"agent_id\":\"a\",\"scope\":[],\"agents\":[]}",
+        "{\"agent_id\":\"a\",\"scope\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\",\"matches\":\"FILE:/a\"}]}",
+        "{\"agent_id\":\"a\",\"scope\":[],\"tests\":{\"allows\":[{\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\",\"matches\":[]}]}}",
         "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":{}}",
         "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{\"preset\":\"jpa\"}]}", "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{}]}",
         "{\"agent_id\":\"a\",\"scope\":[],\"hooks\":[{\"preset\":\"jdbc\",\"type\":\"a.B\"}]}",
@@ -93,6 +97,7 @@ class ManifestSchemaTest {
         JsonNode definitions = root.get("definitions");
         assertThat(names(definitions.get("scopeTriple").get("properties"))).containsExactlyInAnyOrder(ManifestParse.TRIPLE);
         assertThat(names(definitions.get("triple").get("properties"))).containsExactlyInAnyOrder(ManifestParse.EFFECT);
+        assertThat(names(definitions.get("test").get("properties"))).containsExactlyInAnyOrder(ManifestParse.TEST);
         assertThat(names(definitions.get("agent").get("properties"))).containsExactlyInAnyOrder(ManifestParse.AGENT);
         assertThat(names(definitions.get("hook").get("properties"))).containsExactlyInAnyOrder(ManifestParse.HOOK);
         assertThat(names(definitions.get("intent").get("properties"))).containsExactlyInAnyOrder(ManifestParse.INTENT);
