@@ -14,7 +14,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Looks after the images themselves. */
-@Command(description = "Look after the images: 'backups prune' removes those of sessions that are over. Never a live or an unrecovered session's.")
+@Command(description = {"Look after the images: 'backups prune' removes those of sessions that are over. Never a live or an unrecovered session's.",
+    "'backups estimate' tells, without a run, what those of a manifest would take at most; exit code 3 if that is more than a limit or the disk."})
 final class BackupsVerb extends Verb {
     private static final long DAY_MS = 24L * 60 * 60 * 1000;
 
@@ -22,14 +23,17 @@ final class BackupsVerb extends Verb {
 
     private final Instrumentation instrumentation;
 
-    @Parameters(index = "0", paramLabel = "prune", description = "What to do; prune is all there is.")
+    @Parameters(index = "0", paramLabel = "prune|estimate", description = "What to do.")
     private String action;
 
-    @Option(names = "--older-than", paramLabel = "DAYS", defaultValue = "30", description = "Remove sessions begun this many days ago or earlier; 30 if not given.")
+    @Option(names = "--older-than", paramLabel = "DAYS", defaultValue = "30", description = "prune: remove sessions begun this many days ago or earlier; 30 if not given.")
     private String olderThan;
 
-    @Option(names = "--max-bytes", paramLabel = "BYTES", description = "Then remove the oldest until all take no more than this; K, M and G may follow the number.")
+    @Option(names = "--max-bytes", paramLabel = "BYTES", description = "prune: then remove the oldest until all take no more than this; K, M and G may follow the number.")
     private String maxBytes;
+
+    @Option(names = {"-m", "--manifest"}, paramLabel = "MANIFEST", description = "estimate: of this manifest; by default the one a launch from here would find.")
+    private String file;
 
     @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
     private String directory;
@@ -44,8 +48,14 @@ final class BackupsVerb extends Verb {
 
     @Override
     public Integer call() throws UsageException, IOException {
+        if (action.equals("estimate")) {
+            return estimate();
+        }
         if (!action.equals("prune")) {
-            throw new UsageException("backups: " + action + " is not something to do with them; use prune");
+            throw new UsageException("backups: " + action + " is not something to do with them; use prune or estimate");
+        }
+        if (file != null) {
+            throw new UsageException("backups prune takes no manifest: it removes images whichever they are");
         }
         double days = days(olderThan);
         HostFiles files = Host.files(instrumentation, environment);
@@ -72,6 +82,16 @@ final class BackupsVerb extends Verb {
         }
         terminal.line(removed.size() + " sessions' images removed, " + bytes + " bytes");
         return ExitCode.OK;
+    }
+
+    private int estimate() throws UsageException, IOException {
+        Estimate estimate = new Estimate(new Given(Given.argument(file, directory, null), environment), environment);
+        if (!json) {
+            return estimate.print(terminal);
+        }
+        int[] status = new int[1];
+        printJson(generator -> status[0] = estimate.write(generator));
+        return status[0];
     }
 
     private static double days(String text) throws UsageException {

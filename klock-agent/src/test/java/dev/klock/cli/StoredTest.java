@@ -81,6 +81,39 @@ class StoredTest {
     }
 
     @Test
+    void estimate_countsWhatAManifestLetsChange_onceInAll() throws Exception {
+        Files.createDirectories(work.resolve("src/deep"));
+        Files.write(work.resolve("src/x"), new byte[1000]);
+        Files.write(work.resolve("src/deep/y"), new byte[3000]);
+        Files.writeString(work.resolve("klock.yaml"), "ver: \"1.0\"\nagent_id: agent\nscope:\n  - CONSUMES FILE:${workspace}/**\n  - MUTATES FILE:${workspace}/a\n"
+                + "  - MUTATES FILE:${workspace}/src/**\n  - DELETES FILE:${workspace}/src/*\n"
+                + "  - predicate: PROVIDES\n    resource: PROCESS:/bin/sh\n    effects: [\"MUTATES FILE:${workspace}/src/**\", \"CONSUMES FILE:${workspace}/a\"]\n"
+                + "agents:\n  - agent_id: other\n    scope: [MUTATES FILE:${workspace}/none]\n");
+
+        assertThat(run("backups", "estimate")).as(err).isZero();
+        assertThat(out.lines()).containsExactly("MUTATES FILE:" + a + " (line 5): 1 entry, 4 bytes, before the program starts",
+                "MUTATES FILE:" + work + "/src/** (line 6): 4 entries, 3.9 KiB, at the first change of each",
+                "DELETES FILE:" + work + "/src/* (line 7): 3 entries, 1000 bytes, at the first change of each",
+                "PROVIDES PROCESS:/bin/sh, effect on FILE:" + work + "/src/** (line 8): 4 entries, 3.9 KiB, before that program starts",
+                "other: MUTATES FILE:" + work + "/none (line 13): 0 entries, 0 bytes, before the program starts",
+                out.lines().reduce((x, y) -> y).orElseThrow());
+        assertThat(out).contains("at most 5 entries and 3.9 KiB in all; ");
+
+        assertThat(run("backups", "estimate", "--json")).isZero();
+        assertThat(out).contains("\"entries\" : 5", "\"bytes\" : 4004", "\"when\" : \"first_change\"", "\"too_large\" : false");
+
+        Files.writeString(work.resolve("klock.yaml"), "ver: \"1.0\"\nagent_id: agent\nklock: {backup.max-files: 3}\nscope:\n  - PROVIDES PROCESS:/bin/sh\n");
+        assertThat(run("backups", "estimate")).isEqualTo(3);
+        assertThat(err).contains("too large", "backup.max-files=3", "will not be started");
+        Files.writeString(work.resolve("klock.yaml"), "ver: \"1.0\"\nagent_id: agent\nscope:\n  - CONSUMES FILE:${workspace}/**\n");
+        assertThat(run("backups", "estimate")).isZero();
+        assertThat(out).isEqualTo("klock.yaml lets nothing be changed that would be imaged\n");
+        assertThat(run("backups", "prune", "-m", "klock.yaml")).isEqualTo(2);
+        assertThat(run("backups", "estimate", "-m", "none.yaml")).isEqualTo(2);
+        assertThat(run("backups", "stimate")).isEqualTo(2);
+    }
+
+    @Test
     @Tag("C45")
     void lastSession_damagedAtAnyByteOfItsJournal_isNeverPassedOverForAnOlderOne() throws Exception {
         two();
