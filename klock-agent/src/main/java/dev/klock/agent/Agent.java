@@ -121,7 +121,7 @@ public final class Agent {
             refuse(propagation.gaps(), mode);
             propagation.tell(session);
             session.propagates(propagation);
-            Bridge.connectSessions(new AgentSessions(tools, session.leases().kernel()));
+            Bridge.connectSessions(new AgentSessions(tools, session.leases()));
         }
         if (manifest != null && !manifest.hooks().isEmpty()) {
             session.hooksLibraries(LibraryHooks.install(instrumentation, manifest, subjects, session));

@@ -30,6 +30,9 @@ final class AgentLeases implements Enforcement {
 
     final Long number;
     private final Tools tools;
+    private final EmbeddedKernel kernel;
+    /** Null where the kernel is this JVM's alone. */
+    private final LostLeases lost;
     private final DeclaredAgent declared;
     private final Manifest manifest;
     private final LocalSession held;
@@ -49,8 +52,10 @@ final class AgentLeases implements Enforcement {
     private int refusals;
     private String refusal;
 
-    AgentLeases(Tools tools, EmbeddedKernel kernel, DeclaredAgent declared, Long number, long priorityMs) {
+    AgentLeases(Tools tools, EmbeddedKernel kernel, LostLeases lost, DeclaredAgent declared, Long number, long priorityMs) {
         this.tools = tools;
+        this.kernel = kernel;
+        this.lost = lost;
         this.declared = declared;
         this.manifest = declared.manifest;
         this.number = number;
@@ -127,7 +132,32 @@ final class AgentLeases implements Enforcement {
                 return held.refused(intents[i] + " is more than " + manifest.agentId() + " declares: declare it in " + manifest.file());
             }
         }
-        return held.acquire(wait, intents);
+        Answer answer = held.acquire(wait, intents);
+        if (answer.isGranted()) {
+            try {
+                settleOthers();
+            } catch (IOException e) {
+                held.release(answer);
+                return held.refused(e.getMessage());
+            }
+        }
+        return answer;
+    }
+
+    /** Others' work on what was granted: see {@link LostLeases}. */
+    private void settleOthers() throws IOException {
+        if (lost == null) {
+            return;
+        }
+        try {
+            lost.settle();
+        } catch (IOException e) {
+            throw new IOException("what others have lost could not be written down: " + e.getMessage(), e);
+        }
+    }
+
+    private List<SessionKey> actsUnder() {
+        return declared.wanted.isEmpty() ? List.of() : List.of(SessionKey.of(held.agentId(), held.sessionId()));
     }
 
     boolean release(Object handle) {
@@ -189,10 +219,13 @@ final class AgentLeases implements Enforcement {
             session.end();
         }
         long waitedMs = waitedMs();
+        settleOthers();
         try {
             Tools.Records records = tools.records(manifest, manifest.agentId());
             AgentSession next = new AgentSession(tools.sessions, tools.launch.options(), manifest, records, this);
-            tools.equip(next, manifest, declared.scope).preflight(manifest);
+            Images images = tools.equip(next, manifest, declared.scope);
+            next.actsUnder(kernel, actsUnder());
+            images.preflight(manifest);
             tools.sessions.add(next);
             session = next;
             records.log.lease("granted", waitedMs, wanted(), refusals());

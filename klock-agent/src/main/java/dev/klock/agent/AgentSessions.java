@@ -25,16 +25,19 @@ final class AgentSessions implements Function<Object[], Object> {
     private final EmbeddedKernel kernel;
     private final Subjects subjects;
     private final AgentManifest agents;
+    private final LostLeases lost;
     private final AtomicLong numbers = new AtomicLong();
     /** Those that are not closed, by number. */
     private final ConcurrentHashMap<Long, AgentLeases> open = new ConcurrentHashMap<>();
     private long lastPriorityMs;
 
-    AgentSessions(Tools tools, EmbeddedKernel kernel) {
+    /** @param leases those of the process */
+    AgentSessions(Tools tools, Leases leases) {
         this.tools = tools;
-        this.kernel = kernel;
+        this.kernel = leases.kernel();
         this.subjects = tools.sessions.subjects();
         this.agents = new AgentManifest(tools.launch, subjects, tools.resolver);
+        this.lost = !leases.areShared() ? null : new LostLeases(tools.home, kernel, new Recovered(tools.home, tools.files, tools.sessions.process().log));
     }
 
     @Override
@@ -156,7 +159,7 @@ final class AgentSessions implements Function<Object[], Object> {
             if (declared == null) {
                 return null;
             }
-            session = new AgentLeases(tools, kernel, declared, numbers.incrementAndGet(), priorityMs(declared.manifest));
+            session = new AgentLeases(tools, kernel, lost, declared, numbers.incrementAndGet(), priorityMs(declared.manifest));
         } catch (UsageException e) {
             throw new IllegalArgumentException(e.getMessage());
         }

@@ -72,6 +72,12 @@ final class Hosts {
         return any;
     }
 
+    void addKeys(List<SessionKey> keys) {
+        for (int i = 0; i < hosts.size(); i++) {
+            keys.add(hosts.get(i).session.key());
+        }
+    }
+
     private boolean isFollowed(SessionKey key) {
         for (int i = 0; i < hosts.size(); i++) {
             if (hosts.get(i).session.key().equals(key)) {

@@ -54,6 +54,7 @@ final class Leases implements Health, SessionListener {
 
     private final EmbeddedKernel kernel;
     private final Session session;
+    private final boolean shared;
     private final Hosts hosts;
     private EmbeddedSession held;
     /** What it was told when it was granted. */
@@ -63,15 +64,16 @@ final class Leases implements Health, SessionListener {
     /** Whether it has any. */
     private volatile boolean hasOwn;
 
-    private Leases(EmbeddedKernel kernel, Session session) {
+    private Leases(EmbeddedKernel kernel, Session session, boolean shared) {
         this.kernel = kernel;
         this.session = session;
+        this.shared = shared;
         this.hosts = new Hosts(kernel, this);
     }
 
     /** For a session that takes none. */
     static Leases none(Session session) {
-        return new Leases(new EmbeddedKernel(KernelOptions.standard(), System.currentTimeMillis(), null), session);
+        return new Leases(new EmbeddedKernel(KernelOptions.standard(), System.currentTimeMillis(), null), session, false);
     }
 
     /**
@@ -85,7 +87,7 @@ final class Leases implements Health, SessionListener {
         try {
             EmbeddedKernel kernel = new EmbeddedKernel(SharedKernel.OPTIONS, order, undertaker, null);
             kernel.buryGone(StateDigest.DEFAULT_LIFE_MS);
-            return new Leases(kernel, session);
+            return new Leases(kernel, session, true);
         } catch (KernelLostException | IllegalStateException e) {
             order.close();
             throw new IOException(e.getMessage(), e);
@@ -169,6 +171,21 @@ final class Leases implements Health, SessionListener {
             changed();
         }
         return now;
+    }
+
+    /** Whose leases it acts under: its own, if it has any, and those of the processes that have started this one. */
+    List<SessionKey> actsUnder() {
+        List<SessionKey> keys = new ArrayList<>();
+        if (hasOwn) {
+            keys.add(held.key());
+        }
+        hosts.addKeys(keys);
+        return keys;
+    }
+
+    /** Whether it has its kernel in common with other processes. */
+    boolean areShared() {
+        return shared;
     }
 
     /** What it asks. */

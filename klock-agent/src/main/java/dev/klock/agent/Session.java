@@ -24,7 +24,10 @@ import dev.klock.agent.observe.Verdicts;
 import dev.klock.agent.resolve.Names;
 import dev.klock.bridge.Fence;
 import dev.klock.digest.StateDigest;
+import dev.klock.embedded.EmbeddedKernel;
+import dev.klock.kernel.Command;
 import dev.klock.kernel.Predicate;
+import dev.klock.kernel.SessionKey;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Scope;
@@ -114,6 +117,9 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     private volatile boolean wound;
     private final Children children;
     private Images images;
+    /** Under which leases it acts, as {@link LostLeases#of} has it, and whose they are; null before that is known. */
+    private List<String> actsUnder;
+    private EmbeddedKernel kernel;
     private Surroundings surroundings;
     private Observer observer;
     private Targets targets;
@@ -176,6 +182,27 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     void observedBy(Observer newObserver, Targets newTargets) {
         observer = newObserver;
         targets = newTargets;
+    }
+
+    /** What it does is done under the leases of {@code sessions}; before its first image. */
+    void actsUnder(EmbeddedKernel newKernel, List<SessionKey> sessions) throws IOException {
+        kernel = newKernel;
+        actsUnder = LostLeases.of(newKernel, sessions);
+        backups.actsUnder(actsUnder);
+    }
+
+    /** Whether others may have been granted what it has changed. */
+    private boolean hasLostLeases() {
+        if (actsUnder == null) {
+            return false;
+        }
+        try {
+            holdsLeases();
+            kernel.perform(new Command.Expire());
+            return LostLeases.hasLost(kernel, actsUnder);
+        } catch (IllegalStateException lost) {
+            return true;
+        }
     }
 
     void keeps(Images newImages) {
@@ -703,7 +730,13 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         surroundings.over();
         surroundings.look(strays, true);
         RollbackReport report = null;
-        if (code == EXIT_LEASE_LOST) {
+        boolean keeps = code == EXIT_LEASE_LOST;
+        if (!keeps && hasLostLeases()) {
+            keeps = true;
+            Stderr.error("the session" + called() + " had lost its leases when it was stopped, so its changes stay, since others may have worked on them; to undo what nobody changed since: "
+                    + "java -jar klock.jar undo --session " + sessionId);
+        }
+        if (keeps) {
             try {
                 backups.keep();
             } catch (IOException e) {

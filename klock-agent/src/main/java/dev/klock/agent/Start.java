@@ -77,8 +77,20 @@ final class Start implements Undertaker {
             }
         }
         // under the leases of this session, before it uses anything of theirs (C45)
-        recovered.all();
         try {
+            if (leases.areShared()) {
+                new LostLeases(home, leases.kernel(), recovered).settle();
+            } else {
+                recovered.all();
+            }
+        } catch (IOException e) {
+            if (strict) {
+                throw new UsageException("what others have lost could not be written down: " + e.getMessage());
+            }
+            Stderr.warn("what others have lost could not be written down: " + e.getMessage());
+        }
+        try {
+            session.actsUnder(leases.kernel(), leases.actsUnder());
             images.preflight(manifest);
         } catch (IOException e) {
             if (strict) {

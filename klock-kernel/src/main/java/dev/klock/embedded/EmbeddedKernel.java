@@ -143,6 +143,8 @@ public final class EmbeddedKernel implements AutoCloseable {
     private long pollNanos = POLL_MIN_NANOS;
     /** Whether a command is being carried out. */
     private boolean applies;
+    /** See {@link #losses}. */
+    private long losses;
 
     /**
      * @param options if they have no hash seed, the kernel gets a random one, so that nobody can choose paths whose hashes collide
@@ -613,6 +615,39 @@ public final class EmbeddedKernel implements AutoCloseable {
     }
 
     /**
+     * Grows whenever leases were lost, or may have been, against the will of who held them: their time ran out, or they were revoked. Whoever was granted
+     * something since it last looked asks {@link #hasLost} of those that may have changed that.
+     */
+    public long losses() {
+        synchronized (lock) {
+            enter();
+            return losses;
+        }
+    }
+
+    /** How often leases of {@code session} have run out so far; 0 if it is not known. */
+    public long expiriesOf(SessionKey session) {
+        synchronized (lock) {
+            enter();
+            SessionView view = kernel.session(session);
+            return view == null ? 0 : view.counts().expiries();
+        }
+    }
+
+    /**
+     * Whether {@code session}, which has not ended by itself, has lost leases, so that others may have been granted what it changed under them (C45).
+     *
+     * @param expiries {@link #expiriesOf} when it was granted what it acts under
+     */
+    public boolean hasLost(SessionKey session, long expiries) {
+        synchronized (lock) {
+            enter();
+            SessionView view = kernel.session(session);
+            return view == null || view.state().isTerminal() || view.counts().expiries() > expiries;
+        }
+    }
+
+    /**
      * A handle of a session that another process has opened and renews, for whoever acts under its leases: it is valid as long as that session
      * is. Nothing can be asked by it but what it holds, and closing it ends nothing.
      *
@@ -739,6 +774,8 @@ public final class EmbeddedKernel implements AutoCloseable {
                 s.isOver = true;
             }
             sessions.clear();
+            // what came of the others' before is not told any more
+            losses++;
             CommandOrder.Beginning beginning = order.beginning();
             startMs = beginning.startMs();
             startNanos = beginning.startNanos();
@@ -791,6 +828,7 @@ public final class EmbeddedKernel implements AutoCloseable {
     private void handle(Event e, Outcome out) {
         EmbeddedSession s = sessions.get(e.session());
         boolean tell = sink != null;
+        losses += e.kind() == Event.Kind.LEASE_EXPIRED || e.kind() == Event.Kind.LEASE_REVOKED ? 1 : 0;
         if (s != null) {
             Event.Kind kind = e.kind();
             if (kind == Event.Kind.SESSION_REGISTERED) {

@@ -364,6 +364,16 @@ public final class Backups implements Closeable {
         return b;
     }
 
+    /** For other processes, under which leases the session acts; before its first image. See {@link Store#leases}. */
+    public void actsUnder(List<String> leases) throws IOException {
+        Store.actsUnder(directory, leases);
+    }
+
+    /** Whether others may have been granted what the session has changed, since it has lost leases while it ran. */
+    boolean hasLostLeases() {
+        return Store.hasLostLeases(directory);
+    }
+
     /** The id these backups are kept under. */
     public String sessionId() {
         return sessionId;
@@ -1506,9 +1516,21 @@ public final class Backups implements Closeable {
         end(State.DONE);
     }
 
-    /** The session's lease is gone: its changes stay, unconfirmed, and so do the images (C45). */
-    public void keep() throws IOException {
-        end(State.KEPT);
+    /**
+     * The session's leases are gone: its changes stay, unconfirmed, and so do the images (C45). Others may have been granted what it changed, so how it is
+     * now is not what the session left: what it was still changing counts as theirs from here on.
+     */
+    public synchronized void keep() throws IOException {
+        running();
+        Store.loseLeases(homeDirectory(), sessionId);
+        if (pack != null) {
+            flush(Long.MAX_VALUE, LAST_HASHING_NS);
+            ending = true;
+            pack().sync(append(END, new byte[] {(byte) State.KEPT.ordinal(), 1}));
+        }
+        endsUnknown = true;
+        state = State.KEPT;
+        Store.unmarkOpen(directory);
     }
 
     private synchronized void end(State as) throws IOException {

@@ -41,6 +41,8 @@ final class Decisions {
     private final Set<Name> places = new HashSet<>();
     private final boolean crashed;
     /** A rollback had been carried out before, whole. */
+    /** Others may have been granted what the session changed: what nobody knows to be the session's is theirs. */
+    private final boolean lostLeases;
     private final boolean rolledBack;
     private final Map<Name, Plan> plans;
     private final Map<Long, Name> groups;
@@ -68,6 +70,7 @@ final class Decisions {
         this.undo = undo;
         this.crashed = crashed;
         this.rolledBack = backups.state() == Backups.State.ROLLED_BACK;
+        this.lostLeases = backups.hasLostLeases();
         this.plans = plans;
         this.groups = groups;
         this.bootedNs = crashed ? Boot.after(backups.boot) : Long.MIN_VALUE;
@@ -191,7 +194,8 @@ final class Decisions {
             }
             if (p.owner == Plan.THEIRS) {
                 boolean modeOnly = same && now.mode != image.mode;
-                aside.keepTheirs(p, "changed by someone else since: now " + (modeOnly ? "mode " + Integer.toOctalString(now.mode) + ", was "
+                boolean unknown = lostLeases && (e.left == null || e.users > 0);
+                aside.keepTheirs(p, (unknown ? "the session lost its leases while it changed it, and others may have worked on it since: now " : "changed by someone else since: now ") + (modeOnly ? "mode " + Integer.toOctalString(now.mode) + ", was "
                         + Integer.toOctalString(image.mode) : now.describe() + ", was " + image.describe()));
                 p.times = false;
                 return;
@@ -378,7 +382,7 @@ final class Decisions {
             if (e.users > 0 && known.isReplaced(e, now)) {
                 return Plan.THEIRS;
             }
-            return e.prior != null && now.sameStat(e.prior) && !e.prior.racy() ? Plan.OURS : Plan.ATTRIBUTED;
+            return e.prior != null && now.sameStat(e.prior) && !e.prior.racy() ? Plan.OURS : lostLeases ? Plan.THEIRS : Plan.ATTRIBUTED;
         }
         if (now.kind != left.kind) {
             // what it left here was found to be gone, and has come back with its directory

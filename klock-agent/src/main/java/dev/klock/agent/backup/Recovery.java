@@ -35,6 +35,8 @@ public final class Recovery {
         private final boolean withChildren;
         /** An earlier recovery has done it, and was killed before it had told. */
         private final boolean late;
+        /** Others may have been granted what it has changed, before its process ended. */
+        private boolean hasLostLeases;
         /** Nothing is left to be done for it but to be told. */
         private boolean isUntold;
 
@@ -76,6 +78,10 @@ public final class Recovery {
             if (failure != null) {
                 return told ? failure : "session ".concat(sessionId).concat(" crashed and could not be recovered: ").concat(failure)
                         .concat("; its images are kept, finish with: java -jar klock.jar recover");
+            }
+            if (hasLostLeases) {
+                return "session ".concat(sessionId).concat(" had lost its leases before it crashed, so its changes stay, since others may have worked on them; its images are kept:"
+                        + " java -jar klock.jar undo --session ").concat(sessionId);
             }
             if (report == null) {
                 return "session ".concat(sessionId).concat(" crashed; its mode undoes nothing, so its changes are kept, and so are the images: java -jar klock.jar undo --session ")
@@ -189,6 +195,13 @@ public final class Recovery {
 
     private static Result recover(String id, Backups backups, Undo.Progress progress) throws IOException {
         backups.markUntilTold();
+        if (backups.state() == Backups.State.OPEN && !backups.begun && backups.isRestoredAfterCrash() && backups.hasLostLeases()) {
+            boolean changed = backups.summary(false).touched() > 0;
+            backups.keepCrashed();
+            Result result = new Result(id, null, null, false);
+            result.hasLostLeases = true;
+            return changed ? result : null;
+        }
         if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash()) {
             boolean again = backups.begun;
             return new Result(id, backups.rollback(Undo.all(progress)), null, again, false, backups.hadChildrenAtWork(), false);

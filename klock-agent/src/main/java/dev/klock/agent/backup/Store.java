@@ -45,6 +45,11 @@ public final class Store {
     /** Session directories this process holds: probing their locks would release them (POSIX locks die with any close). */
     private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
 
+    /** In a session's directory: under which leases it acts. */
+    private static final String LEASES = "leases";
+    /** In a session's directory: that it has lost some of them while it ran. */
+    private static final String LOST = "lost-leases";
+
     private Store() {
     }
 
@@ -441,6 +446,58 @@ public final class Store {
             }
         }
         return ids;
+    }
+
+    /**
+     * Beside the images, under which leases they are made, for other processes: each as {@link #leases} gives it back. What is lost of it with the
+     * machine nobody needs.
+     */
+    static void actsUnder(Path directory, List<String> leases) throws IOException {
+        Files.write(directory.resolve(LEASES), leases, StandardCharsets.UTF_8);
+    }
+
+    /** The sessions of {@code home} that have changed something, or may, and that another process holds. */
+    public static List<String> othersAtWork(Path home) throws IOException {
+        List<String> others = new ArrayList<>();
+        for (String id : marked(home)) {
+            Path directory = directory(home, id);
+            if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) && !HELD.contains(directory.toRealPath().toString()) && live(directory)) {
+                others.add(id);
+            }
+        }
+        return others;
+    }
+
+    /** Under which leases the session acts; empty where that is not known. */
+    public static List<String> leases(Path home, String sessionId) throws IOException {
+        try {
+            return Files.readAllLines(directory(home, sessionId).resolve(LEASES), StandardCharsets.UTF_8);
+        } catch (NoSuchFileException unknown) {
+            return new ArrayList<>();
+        }
+    }
+
+    /**
+     * Durable before others change what it has changed: the session has lost leases that it acted under, so that nothing of it is put back if its
+     * process ends without a word (C45).
+     */
+    public static void loseLeases(Path home, String sessionId) throws IOException {
+        Path directory = directory(home, sessionId);
+        try {
+            Files.createFile(directory.resolve(LOST), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileAlreadyExistsException known) {
+            // maybe a moment ago, by another process
+            Pack.syncDirectory(directory);
+            return;
+        } catch (NoSuchFileException over) {
+            return;
+        }
+        Pack.syncDirectory(directory);
+    }
+
+    /** See {@link #loseLeases}. */
+    static boolean hasLostLeases(Path directory) {
+        return Files.exists(directory.resolve(LOST), LinkOption.NOFOLLOW_LINKS);
     }
 
     /** Where all that is kept of a session is; it need not be there. */

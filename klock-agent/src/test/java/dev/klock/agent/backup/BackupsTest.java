@@ -2102,6 +2102,22 @@ class BackupsTest {
     }
 
     @Test
+    @Tag("C45")
+    void undo_afterItsLeasesWereLost_takesWhatItWasStillChangingForTheirs() throws IOException {
+        Path closed = file("closed", "before");
+        Path open = file("open", "before");
+        work.write(closed, "ours");
+        backups.image(Work.name(open));
+        Files.writeString(open, "ours and theirs");
+        backups.keep();
+        crash();
+        RollbackReport report = backups.rollback();
+        assertThat(report.count(KEPT_THEIRS)).as(report.summary()).isOne();
+        assertThat(closed).hasContent("before");
+        assertThat(open).hasContent("ours and theirs");
+    }
+
+    @Test
     void undo_ofASessionThatEndedWell_restoresWhatNobodyChangedSince() throws IOException {
         Path a = file("a", "before");
         Path b = file("b", "before");

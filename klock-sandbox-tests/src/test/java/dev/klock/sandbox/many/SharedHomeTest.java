@@ -32,6 +32,7 @@ class SharedHomeTest {
     private static final String JDKS = "dev.klock.sandbox.jvm.Jdks#each";
     private static final int DIED = 107;
     private static final int ABORTED = 108;
+    private static final int VIOLATION = 108;
     private static final int LOST = 109;
     /** What a stopped holder's lease lasts at most: its time to live, and the delay after it. */
     private static final Duration ALL_OVER = Duration.ofSeconds(20);
@@ -275,6 +276,60 @@ class SharedHomeTest {
             assertThat(lost.err()).contains("changes made so far are kept");
             assertThat(w.tree().visible()).as(late + "\n" + other + "\n" + lost).isEqualTo(theirs.visible());
         }
+    }
+
+    /** So that whoever recovers it cannot tell what it left from what the other has made of it. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C45")
+    @Tag("FIELD-I01")
+    void holder_stoppedUntilItsLeaseIsAnothers_andKilledThen_takesNothingOfTheirsAway(Jdk jdk) throws IOException {
+        for (String theirs : new String[] {"append w/out/a theirs", "write w/out/a theirs"}) {
+            Workspace w = Workspace.in(Files.createDirectory(directory.resolve(theirs.substring(0, 3))));
+            Child.Running stopped = agent(w, jdk, "stopped", "lease-ttl=2s", "hold w/out/a", "put mine", "write w/out/b mine", "write stopped-ready now", "await w/in/go")
+                    .begin().until(w.root().resolve("stopped-ready")).signal("STOP");
+
+            untilGranted(() -> agent(w, jdk, "other", "", theirs));
+            Tree after = w.tree();
+            stopped.kill();
+            stopped.await();
+            Outcome recovered = Child.on(jdk).in(w.root()).verb("recover").run();
+            Outcome next = agent(w, jdk, "next", "", "print done").run();
+
+            assertThat(recovered.exit()).as(recovered.toString()).isZero();
+            assertThat(recovered.out()).contains("had lost its leases before it crashed, so its changes stay");
+            assertThat(next.exit()).as(next.toString()).isZero();
+            assertThat(w.tree().visible()).as(theirs + "\n" + recovered + next).isEqualTo(after.visible());
+            Outcome undone = Child.on(jdk).in(w.root()).verb("undo", "--session", sessionOf(recovered)).run();
+            assertThat(undone.exit()).as(undone.toString()).isEqualTo(4);
+            assertThat(w.root().resolve("w/out/b")).hasContent("first of w/out/b");
+            assertThat(w.root().resolve("w/out/a")).content().contains("theirs");
+        }
+    }
+
+    private static String sessionOf(Outcome recovered) {
+        String line = recovered.out().lines().filter(said -> said.startsWith("session ")).findFirst().orElseThrow();
+        return line.split(" ")[1];
+    }
+
+    /** A violation that comes before anything has looked at the leases would have it all put back. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C45")
+    void holder_stoppedUntilItsLeaseIsAnothers_thatViolatesThen_takesNothingOfTheirsAway(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running stopped = agent(w, jdk, "stopped", "lease-ttl=2s", "hold w/out/a", "put mine", "write stopped-ready now", "await w/in/go", "read w/secret")
+                .begin().until(w.root().resolve("stopped-ready")).signal("STOP");
+
+        untilGranted(() -> agent(w, jdk, "other", "", "append w/out/a theirs"));
+        Tree theirs = w.tree();
+        go(w);
+        Outcome lost = stopped.signal("CONT").await();
+
+        Files.delete(w.root().resolve("w/in/go"));
+        assertThat(lost.exit()).as(lost.toString()).isIn(VIOLATION, LOST);
+        assertThat(lost.err()).containsAnyOf("had lost its leases when it was stopped, so its changes stay", "changes made so far are kept");
+        assertThat(w.tree().visible()).as(lost.toString()).isEqualTo(theirs.visible());
     }
 
     private interface Attempt {
