@@ -8,7 +8,12 @@ import dev.klock.bridge.Calls;
  * only where a manifest has hooks. Reflection does not list its members, and it takes its one reference once.
  */
 public final class KlockCalls {
+    /** How many frames {@link #room} asks for, each of about 100 bytes when compiled and 300 when not. */
+    private static final int FRAMES = 256;
+
     private static Calls calls;
+    /** Written and never read, so that nothing of {@link #room} is optimised away. */
+    private static volatile long touched;
 
     private KlockCalls() {
     }
@@ -23,6 +28,21 @@ public final class KlockCalls {
     /** See {@link Calls#enter}. */
     public static Object enter(int site, String type, String method, Object self, Object[] arguments) {
         return calls == null ? null : calls.enter(site, type, method, self, arguments);
+    }
+
+    /**
+     * Called before a class is defined: to weave it takes stack. Where there is too little of it the error comes here, as it could have come anyhow,
+     * and the class is loaded another time; had it come later, the class would have stayed without its hooks.
+     *
+     * @throws StackOverflowError the calling thread has too little stack left
+     */
+    public static void room() {
+        touched = touch(FRAMES, 1, 2, 3, 4, 5, 6, 7, 8);
+    }
+
+    /** All eight are needed after the call, so they are kept on the stack. */
+    private static long touch(int frames, long a, long b, long c, long d, long e, long f, long g, long h) {
+        return frames == 0 ? a : (touch(frames - 1, b, c, d, e, f, g, h, a) ^ a) + (b ^ c) + (d ^ e) + (f ^ g) + h;
     }
 
     /** See {@link Calls#exit}. */

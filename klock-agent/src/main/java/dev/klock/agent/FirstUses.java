@@ -6,7 +6,7 @@ package dev.klock.agent;
  */
 final class FirstUses {
     private static final String[] AT_START = {"dev.klock.agent.Images$1", "dev.klock.agent.Surroundings$1",
-        "dev.klock.agent.backup.Entry", "dev.klock.agent.decide.Agents", "dev.klock.agent.observe.Causes", "dev.klock.agent.observe.Unseen",
+        "dev.klock.agent.backup.Entry", "dev.klock.agent.decide.Agents", "dev.klock.agent.observe.Causes", "dev.klock.agent.observe.Unseen", "dev.klock.agent.observe.Walks",
         "dev.klock.resource.Resource$1"};
     /** Takes as long as a fifth of a start; by another thread than the program's, since most programs change nothing at once. */
     private static final String[] SOON = {"dev.klock.agent.backup.Sha256"};

@@ -1,5 +1,6 @@
 package dev.klock.agent;
 
+import dev.klock.agent.observe.Walks;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -13,7 +14,7 @@ final class Initialisers implements Function<Stream<StackWalker.StackFrame>, Str
 
     /** The name of the class, the innermost if there are several; null if there is none. */
     static String running() {
-        return StackWalker.getInstance().walk(new Initialisers());
+        return Walks.walk(StackWalker.getInstance(), new Initialisers());
     }
 
     @Override

@@ -186,6 +186,10 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
         if (ticks == 0) {
             FirstUses.soon();
         }
+        String failure = libraryHooks == null ? null : libraryHooks.failure();
+        if (failure != null && (mode.denies() || takenOut.add(failure))) {
+            lost(failure);
+        }
         if (ticks++ % TICKS_A_LOOK == 0) {
             lookAtHooks();
         }

@@ -2,13 +2,16 @@ package dev.klock.agent.library;
 
 import dev.klock.agent.decide.Target;
 import dev.klock.agent.observe.Subjects;
+import dev.klock.agent.observe.Walks;
 import dev.klock.kernel.Predicate;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** One call that is being judged, and then is under way: until it ends, calls of the same hook on its thread are its own doing. */
-final class Calling {
+final class Calling implements Function<Stream<StackWalker.StackFrame>, Integer> {
     final Hook hook;
     private final Subjects subjects;
     private final String type;
@@ -63,20 +66,20 @@ final class Calling {
      * later ones its own. {@code nextType}, {@code nextMethod}: the call that has just begun.
      */
     boolean isUnderWay(String nextType, String nextMethod) {
-        Frames frames = new Frames();
-        StackWalker.getInstance().forEach(frames);
         boolean same = nextType.equals(type) && nextMethod.equals(method);
-        return frames.count > (same ? 1 : 0);
+        return Walks.walk(StackWalker.getInstance(), this) > (same ? 1 : 0);
     }
 
-    private final class Frames implements Consumer<StackWalker.StackFrame> {
-        int count;
-
-        @Override
-        public void accept(StackWalker.StackFrame frame) {
+    /** How many of {@code frames} are its. */
+    @Override
+    public Integer apply(Stream<StackWalker.StackFrame> frames) {
+        int count = 0;
+        for (Iterator<StackWalker.StackFrame> i = frames.iterator(); i.hasNext();) {
+            StackWalker.StackFrame frame = i.next();
             if (frame.getMethodName().equals(method) && frame.getClassName().equals(type)) {
                 count++;
             }
         }
+        return count;
     }
 }

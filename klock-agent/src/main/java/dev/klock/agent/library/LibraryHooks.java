@@ -18,9 +18,11 @@ public final class LibraryHooks {
     private static final Set<String> CALLS = Set.of("java/lang/KlockCalls");
 
     private final Hook[] hooks;
+    private final LibraryWeaver weaver;
 
-    private LibraryHooks(Hook[] hooks) {
+    private LibraryHooks(Hook[] hooks, LibraryWeaver weaver) {
         this.hooks = hooks;
+        this.weaver = weaver;
     }
 
     /**
@@ -51,8 +53,12 @@ public final class LibraryHooks {
         }
         HookedMethod[] all = sites.toArray(new HookedMethod[0]);
         Bridge.connectCalls(new CallJudge(subjects, all, hooks.length));
-        LibraryWeaver.install(instrumentation, all, manifest.file(), losses);
-        return new LibraryHooks(hooks);
+        return new LibraryHooks(hooks, LibraryWeaver.install(instrumentation, all, manifest.file(), losses, subjects));
+    }
+
+    /** One line on a class that has no hooks although it should; null if there is none. */
+    public String failure() {
+        return weaver.failure();
     }
 
     /** One line for each hook that was of no use. */

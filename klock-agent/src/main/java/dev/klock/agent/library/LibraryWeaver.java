@@ -1,5 +1,6 @@
 package dev.klock.agent.library;
 
+import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.weave.Losses;
 import java.io.IOException;
 import java.lang.instrument.ClassFileTransformer;
@@ -55,11 +56,15 @@ final class LibraryWeaver implements ClassFileTransformer {
     private final Set<String> names = new HashSet<>();
     private final String manifest;
     private final Losses losses;
+    private final SpareThread spare;
+    /** A class was defined without its hooks, and that could not be told. Never false again. */
+    private volatile boolean failed;
 
-    private LibraryWeaver(HookedMethod[] sites, String manifest, Losses losses) throws ClassNotFoundException {
+    private LibraryWeaver(HookedMethod[] sites, String manifest, Losses losses, Subjects subjects) throws ClassNotFoundException {
         this.sites = sites;
         this.manifest = manifest;
         this.losses = losses;
+        this.spare = new SpareThread(this::woven, subjects);
         advices = new AtomicReferenceArray<>(sites.length);
         likes = new Like[sites.length];
         // compiled apart, against what it calls
@@ -70,7 +75,7 @@ final class LibraryWeaver implements ClassFileTransformer {
         }
     }
 
-    static void install(Instrumentation instrumentation, HookedMethod[] sites, String manifest, Losses losses)
+    static LibraryWeaver install(Instrumentation instrumentation, HookedMethod[] sites, String manifest, Losses losses, Subjects subjects)
             throws IOException, ClassNotFoundException {
         System.setProperty(SAFE, "true");
         try {
@@ -81,8 +86,13 @@ final class LibraryWeaver implements ClassFileTransformer {
             // the program sees it otherwise
             System.clearProperty(SAFE);
         }
-        LibraryWeaver weaver = new LibraryWeaver(sites, manifest, losses);
+        LibraryWeaver weaver = new LibraryWeaver(sites, manifest, losses, subjects);
+        weaver.spare.start();
         weaver.warmUp();
+        String fault = RoomToDefine.install(instrumentation);
+        if (fault != null) {
+            losses.lost(fault);
+        }
         instrumentation.addTransformer(weaver, true);
         List<Class<?>> before = new ArrayList<>();
         Class<?>[] loaded = instrumentation.getAllLoadedClasses();
@@ -98,6 +108,7 @@ final class LibraryWeaver implements ClassFileTransformer {
         } catch (UnmodifiableClassException | LinkageError | InternalError e) {
             losses.lost("classes that were loaded before klock: " + e);
         }
+        return weaver;
     }
 
     /** Weaves a class of klock's own for nothing. */
@@ -139,10 +150,36 @@ final class LibraryWeaver implements ClassFileTransformer {
                 }
             }
             return named || ConstantNames.hasOneOf(bytes, names) ? woven(className, bytes) : null;
+        } catch (StackOverflowError e) {
+            return wovenElsewhere(className, bytes);
         } catch (Throwable e) {
-            losses.lost("a hook of " + manifest + " in " + className + ": " + e);
+            tell(className, e);
             return null;
         }
+    }
+
+    private byte[] wovenElsewhere(String className, byte[] bytes) {
+        try {
+            return spare.weave(className, bytes);
+        } catch (IllegalStateException e) {
+            tell(className, e.getCause());
+        } catch (Throwable e) {
+            failed = true;
+        }
+        return null;
+    }
+
+    private void tell(String className, Throwable why) {
+        try {
+            losses.lost("a hook of " + manifest + " in " + className + ": " + why);
+        } catch (Throwable e) {
+            failed = true;
+        }
+    }
+
+    /** One line if a class was defined without its hooks and that could not be told at once; null as a rule. */
+    String failure() {
+        return failed ? "a class was loaded without its hooks of " + manifest : null;
     }
 
     private byte[] woven(String className, byte[] bytes) {

@@ -103,7 +103,7 @@ final class Causes {
 
         /** Hidden frames are looked at, too: what a lambda or a method handle leads to is done by whoever made it. */
         boolean walk() {
-            return StackWalker.getInstance(OPTIONS).walk(this);
+            return Walks.walk(StackWalker.getInstance(OPTIONS), this);
         }
 
         @Override

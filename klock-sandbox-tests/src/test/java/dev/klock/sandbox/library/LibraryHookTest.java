@@ -85,6 +85,17 @@ class LibraryHookTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-1")
+    void classThatIsLoadedWhereTheStackEnds_hasItsHooks(Jdk jdk) {
+        Outcome outcome = child(jdk, "mode=block", manifest(HOOKS), "try deep b", "print through").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(outcome.out().lines()).as(outcome.toString())
+                .containsExactly("main begins", "caught dev.klock.ScopeViolationError", "caught dev.klock.ScopeViolationError", "through", "main ends");
+        assertThat(hooked(outcome)).contains("deny settings MUTATES CONFIG_KEY:b");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     @Tag("FIELD-C07")
     void classThatAnotherAgentGivesBackWithoutItsHooks_endsTheSession(Jdk jdk) throws IOException {
         Path agent = AgentJar.write(directory.resolve("later.jar"), "Premain-Class", LaterAgent.class);

@@ -12,7 +12,7 @@ import java.util.Map;
  * <pre>
  *  set KEY VALUE     wrapped KEY VALUE (through a store that calls another)     get KEY     clear
  *  number N          flag KEY (static)      object KEY (an object's text)       control     print TEXT
- *  overflow KEY      at the end of the stack      try STEP      file NAME (an argument whose text reads a file)
+ *  overflow KEY      at the end of the stack      deep KEY  by a class that is loaded there      try STEP      file NAME (an argument whose text reads a file)
  * </pre>
  */
 public final class Settings {
@@ -73,6 +73,40 @@ public final class Settings {
         @Override
         public String get(Object key) {
             return store.get(key);
+        }
+    }
+
+    /** Is first used where a stack ends. */
+    public static final class Deep extends Base implements Store {
+        @Override
+        public String get(Object key) {
+            return null;
+        }
+    }
+
+    /** Of {@link Deep}, without loading it. */
+    private static final class Dive {
+        static final int STACK_BYTES = 300_000;
+        static volatile String came;
+
+        private Dive() {
+        }
+
+        static void down(String key) {
+            try {
+                down(key);
+            } catch (StackOverflowError end) {
+                if (came == null) {
+                    try {
+                        new Deep().set(key, "v");
+                        came = "went through";
+                    } catch (StackOverflowError again) {
+                        throw again;
+                    } catch (Throwable e) {
+                        came = "caught " + e.getClass().getName();
+                    }
+                }
+            }
         }
     }
 
@@ -161,6 +195,11 @@ public final class Settings {
             case "thread" -> join(new Thread(() -> run(store, words.subList(1, words.size()))));
             case "write" -> write(first);
             case "overflow" -> overflow(store, first);
+            case "deep" -> {
+                join(new Thread(null, () -> Dive.down(first), "deep", Dive.STACK_BYTES));
+                System.out.println(Dive.came);
+                new Deep().set(first, "v");
+            }
             case "print" -> System.out.println(String.join(" ", words.subList(1, words.size())));
             case "try" -> {
                 try {
