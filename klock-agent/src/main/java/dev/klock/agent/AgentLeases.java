@@ -1,6 +1,7 @@
 package dev.klock.agent;
 
 import dev.klock.Answer;
+import dev.klock.KlockSession;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.observe.Observer;
 import dev.klock.embedded.EmbeddedKernel;
@@ -93,6 +94,35 @@ final class AgentLeases implements Enforcement {
         return now.observer();
     }
 
+    /** Why it does not come back, though its leases are not gone yet: it was stopped, and is being wound up; null as a rule. */
+    private String condemned() {
+        AgentSession now = session;
+        return now != null && (now.isStoppedFor(Session.ABORTED) || now.isStoppedFor(Session.LEASE_LOST)) ? now.why() : null;
+    }
+
+    /** What there is of its manifest's leases. */
+    Answer answer() {
+        String over = condemned();
+        return over == null ? held.answer() : held.gone(over);
+    }
+
+    /** Asks for its manifest's leases again. */
+    Answer retry(Duration wait) throws InterruptedException {
+        String over = condemned();
+        if (over != null) {
+            return held.gone(over);
+        }
+        asks();
+        Answer answer = held.retry(wait);
+        answered(answer);
+        return answer;
+    }
+
+    /** The name of its state; null if it was closed for long. */
+    String state() {
+        return condemned() != null ? KlockSession.State.ABORTED.name() : held.state() == null ? null : held.state().name();
+    }
+
     /** As {@link #observer}, whether it may work or not; null if it was never granted. */
     Observer subject() {
         AgentSession now = session;
@@ -127,6 +157,10 @@ final class AgentLeases implements Enforcement {
 
     /** Asks for more leases, on what it declares: a lease on anything else would be of no use. */
     Answer acquire(Duration wait, String[] intents) throws InterruptedException {
+        String over = condemned();
+        if (over != null) {
+            return held.gone(over);
+        }
         for (int i = 0; i < intents.length; i++) {
             if (!declared.declares(intents[i], tools.resolver)) {
                 return held.refused(intents[i] + " is more than " + manifest.agentId() + " declares: declare it in " + manifest.file());

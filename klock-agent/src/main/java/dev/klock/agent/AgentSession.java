@@ -79,7 +79,7 @@ final class AgentSession extends Session {
 
     /** Why it is over, for people; null if it is not, or was closed. */
     String why() {
-        return isStoppedFor(ABORTED) ? "it was aborted, and what it did is undone; open another one"
+        return isStoppedFor(ABORTED) ? "it was aborted, and what it did is " + (isWound() ? "undone" : "being undone") + "; open another one"
                 : isStoppedFor(LEASE_LOST) ? "it has lost its leases, and what it did stays; open another one" : isStoppedFor(DIED) ? "it has died, and what it did is undone; ask again" : null;
     }
 

@@ -103,7 +103,7 @@ final class AgentSessions implements Function<Object[], Object> {
             case "valid":
                 return session.isValid();
             case "answer":
-                return session.told(session.held().answer());
+                return session.told(session.answer());
             case "retry":
                 return asked(session, null, (Long) request[2]);
             case "acquire":
@@ -111,7 +111,7 @@ final class AgentSessions implements Function<Object[], Object> {
             case "release":
                 return session.release(request[2]);
             case "state":
-                return session.held().state() == null ? null : session.held().state().name();
+                return session.state();
             case "lost":
                 session.held().onLeaseLost(consumer(request[2]));
                 return null;
@@ -142,10 +142,7 @@ final class AgentSessions implements Function<Object[], Object> {
             if (intents != null) {
                 return session.told(session.acquire(wait, intents));
             }
-            session.asks();
-            Answer answer = session.held().retry(wait);
-            session.answered(answer);
-            return session.told(answer);
+            return session.told(session.retry(wait));
         } catch (InterruptedException e) {
             throw AgentSessions.<RuntimeException>sneak(e);
         }

@@ -405,6 +405,11 @@ public final class LocalSession implements KlockSession, SessionListener {
         return lost == null ? last : gone(left, text(lost) + " is not held any more");
     }
 
+    /** That all it had is gone, or about to go, for {@code reason}. */
+    public Answer gone(String reason) {
+        return gone(List.of(), reason);
+    }
+
     private Answer gone(List<Lease> left, String reason) {
         SessionView.Counts counts = held.counts();
         return new Answer(Answer.Verdict.GONE, texts(left), List.of(), List.of(), 0, reason, counts.waits(), deaths(counts), left.isEmpty() ? null : new Leases(left));
