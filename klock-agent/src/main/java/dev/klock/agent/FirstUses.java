@@ -1,5 +1,7 @@
 package dev.klock.agent;
 
+import dev.klock.agent.backup.Backups;
+
 /**
  * Initialises what the program's threads would be the first to use, inside of a hook. A stack that ends in an initialiser makes its class
  * unusable for the whole process, so that one recursion gone wrong would fail every later change.
@@ -8,8 +10,6 @@ final class FirstUses {
     private static final String[] AT_START = {"dev.klock.agent.Images$1", "dev.klock.agent.Surroundings$1",
         "dev.klock.agent.backup.Entry", "dev.klock.agent.decide.Agents", "dev.klock.agent.observe.Causes", "dev.klock.agent.observe.Unseen", "dev.klock.agent.observe.Walks",
         "dev.klock.resource.Resource$1"};
-    /** Takes as long as a fifth of a start; by another thread than the program's, since most programs change nothing at once. */
-    private static final String[] SOON = {"dev.klock.agent.backup.Sha256"};
 
     private FirstUses() {
     }
@@ -18,8 +18,9 @@ final class FirstUses {
         initialise(AT_START);
     }
 
+    /** What takes as long as a fifth of a start; by another thread than the program's, since most programs change nothing at once. */
     static void soon() {
-        initialise(SOON);
+        Backups.prepareHashing();
     }
 
     private static void initialise(String[] names) {

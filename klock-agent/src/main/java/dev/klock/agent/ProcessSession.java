@@ -230,9 +230,14 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
                 own.depth--;
             }
         }
-        if (!complete(status) && state.get() == STOPPING) {
+        if (complete(status)) {
+            return;
+        }
+        if (state.get() == STOPPING) {
             sessions.guard().await();
         }
+        // a second signal, or another thread's exit: it must not end the JVM in the middle of that
+        awaitCompleted();
     }
 
     /** The session has no lease, and its program does not begin: its log is closed (K4-5). */

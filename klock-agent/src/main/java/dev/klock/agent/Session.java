@@ -115,6 +115,8 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     private volatile String stopReason;
     private volatile int stopCode;
     private volatile boolean wound;
+    /** Ending it well was tried by the thread that does so. */
+    private volatile boolean completed;
     private final Children children;
     private Images images;
     /** Under which leases it acts, as {@link LostLeases#of} has it, and whose they are; null before that is known. */
@@ -517,20 +519,32 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
         ended = true;
         try {
-            backups.done();
-        } catch (IOException e) {
-            Stderr.error("the session's backups could not be closed: " + e.getMessage());
+            try {
+                backups.done();
+            } catch (IOException e) {
+                Stderr.error("the session's backups could not be closed: " + e.getMessage());
+            }
+            giveBack(false);
+            close(COMPLETED, status, null);
+            wound = true;
+        } finally {
+            completed = true;
         }
-        giveBack(false);
-        close(COMPLETED, status, null);
-        wound = true;
         return true;
+    }
+
+    /** Another thread has begun to {@link #complete} it: until it is through, in whatever way. */
+    void awaitCompleted() {
+        while (!completed) {
+            Guard.pause(1);
+        }
     }
 
     /** The session has no lease, and its program does not begin: its log is closed (K4-5). */
     void died() {
         ended = true;
         state.set(OVER);
+        completed = true;
         try {
             backups.done();
         } catch (IOException e) {

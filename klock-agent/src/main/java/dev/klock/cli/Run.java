@@ -22,6 +22,8 @@ import picocli.CommandLine.Parameters;
 @Command(description = "Run a program under klock. One that ends with 107, since somebody older has what it wants, is started again: after 50 ms, then twice"
         + " as long each time, up to 10 s. Its exit code is the last one's.")
 final class Run extends Verb {
+    /** So long a program that was told to end by a signal to all of its terminal is left alone. */
+    private static final long ENDS_ITSELF_MS = 300;
     private static final String AGENT = "-javaagent:";
     private static final String JAVA_OPTIONS = "JAVA_TOOL_OPTIONS";
 
@@ -103,8 +105,11 @@ final class Run extends Verb {
         if (process == null || !process.isAlive()) {
             return;
         }
-        process.destroy();
         try {
+            // a terminal has told it, too, and one signal is enough
+            if (!process.waitFor(ENDS_ITSELF_MS, TimeUnit.MILLISECONDS)) {
+                process.destroy();
+            }
             Runtime.getRuntime().halt(process.waitFor());
         } catch (InterruptedException e) {
             return;

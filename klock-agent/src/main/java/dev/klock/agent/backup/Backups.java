@@ -364,6 +364,11 @@ public final class Backups implements Closeable {
         return b;
     }
 
+    /** Has the JDK load what it needs to hash, so that the first image need not wait for it. */
+    public static void prepareHashing() {
+        Sha256.prepare();
+    }
+
     /** For other processes, under which leases the session acts; before its first image. See {@link Store#leases}. */
     public void actsUnder(List<String> leases) throws IOException {
         Store.actsUnder(directory, leases);
@@ -452,7 +457,7 @@ public final class Backups implements Closeable {
         Entry second;
         try {
             second = begin(other, nowNs);
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | Error failed) {
             giveUp(e);
             throw failed;
         }
@@ -483,7 +488,7 @@ public final class Backups implements Closeable {
         if (e.theirs != null) {
             try {
                 supersedeOthers(e);
-            } catch (IOException | RuntimeException failed) {
+            } catch (IOException | RuntimeException | Error failed) {
                 giveUp(e);
                 throw failed;
             }
@@ -516,7 +521,7 @@ public final class Backups implements Closeable {
                     return true;
                 }
             }
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | Error failed) {
             giveUp(e);
             giveUp(other);
             throw failed;

@@ -9,12 +9,13 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 
 /**
- * SHA-256 from the JDK's own provider where there is one, so that a provider the program installs is not run inside a hook. Loaded when
- * the first image is taken (JCA start-up costs tens of milliseconds); later digests are clones of a prototype.
+ * SHA-256 from the JDK's own provider where there is one, so that a provider the program installs is not run inside a hook. Asked for when
+ * the first image is taken, or before (JCA start-up costs tens of milliseconds); later digests are clones of a prototype. Made by no initialiser: an
+ * error that leaves one, for want of memory, say, would make hashing impossible until the JVM ends.
  */
 final class Sha256 {
     static final int LENGTH = 32;
-    private static final MessageDigest PROTOTYPE = create();
+    private static volatile MessageDigest prototype;
 
     private Sha256() {
     }
@@ -31,10 +32,18 @@ final class Sha256 {
         }
     }
 
+    /** Has the JDK load what it needs for it. */
+    static void prepare() {
+        if (prototype == null) {
+            prototype = create();
+        }
+    }
+
     /** A fresh digest, for one thread. */
     static MessageDigest digest() {
+        prepare();
         try {
-            return (MessageDigest) PROTOTYPE.clone();
+            return (MessageDigest) prototype.clone();
         } catch (CloneNotSupportedException e) {
             return create();
         }

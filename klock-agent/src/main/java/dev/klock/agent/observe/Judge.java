@@ -609,6 +609,10 @@ final class Judge {
         // through its new name it can be read and changed (A15)
         require(work, f.op, existing, MUTATES, requestedExisting);
         require(work, f.op, existing, CONSUMES, requestedExisting);
+        if (existing == name) {
+            // it exists, and the JDK will say so
+            return;
+        }
         f.a = existing;
         if (!create(work, f, name, (mode & S_IFMT) == S_IFLNK, requestedName)) {
             f.a = null;
@@ -727,6 +731,7 @@ final class Judge {
             } catch (IOException e) {
                 unsaved(f, target, PROVIDES, e);
             }
+            requireGoingOn();
             // imaging takes long enough for others to lead the names elsewhere
             resolver.bump();
             if (!executable.equals(programs.find(program, directory)) || !directory.equals(directory(dir, working))) {
@@ -830,9 +835,7 @@ final class Judge {
         if (!f.alone && f.a != null && !f.claimed) {
             claims.claim(f, f.removesA && f.b != null);
         }
-        if (verdicts.hasEnded()) {
-            throw over();
-        }
+        requireGoingOn();
     }
 
     private void image(Frame f, Target target) {
@@ -842,6 +845,14 @@ final class Judge {
         } catch (IOException e) {
             unsaved(f, target, predicateOf(f, target), e);
         }
+        requireGoingOn();
+    }
+
+    /** The leases may have been lost while the image was made: the process was stopped, say. A look at the clock as a rule. */
+    private void requireGoingOn() {
+        if (verdicts.hasEnded()) {
+            throw over();
+        }
     }
 
     private void images(Frame f, Target a, Target b) {
@@ -849,6 +860,7 @@ final class Judge {
             f.waited |= images.before(a.bytes(), b.bytes(), f.nowNs == 0 ? System.nanoTime() : f.nowNs);
             held(f, a);
             held(f, b);
+            requireGoingOn();
         } catch (IOException oneOfThem) {
             // which of them it was has to be told, and the other one's image is kept where the change goes on all the same
             image(f, a);
@@ -864,6 +876,7 @@ final class Judge {
         } catch (IOException e) {
             unsaved(f, target, RENAMES, e);
         }
+        requireGoingOn();
     }
 
     private void held(Frame f, Target target) {

@@ -591,6 +591,18 @@ class ObserverTest {
     // two-sided operations
 
     @Test
+    @Tag("C32")
+    void what_is_linked_or_renamed_to_itself_is_not_left_open() {
+        Fixture f = fixture().m0().allow("RENAMES FILE:/out/*").start();
+        f.does(Op.OPEN_WRITE, () -> f.hooks.name(Op.OPEN_WRITE.code(), f.at("/out/a"), 0), () -> { });
+        f.hooks.paths(Op.LINK.code(), f.bytesAt("/out/a"), f.bytesAt("/out/a"));
+        f.hooks.end(Op.LINK.code(), -1);
+        f.hooks.names(Op.RENAME.code(), f.at("/out/a"), f.at("/out/a"));
+        f.hooks.end(Op.RENAME.code(), 0);
+        assertThat(f.allLeft()).as("%s left of %s", f.left, f.images).isTrue();
+    }
+
+    @Test
     void a_hard_link_to_what_may_not_be_changed_is_denied() {
         Fixture f = fixture().m0().start();
         assertThat(f.denied(() -> f.hooks.paths(Op.LINK.code(), f.bytesAt("/in/a"), f.bytesAt("/out/l")))).isTrue();
