@@ -12,8 +12,11 @@ public final class KlockCalls {
     private static final int FRAMES = 256;
 
     private static Calls calls;
+    /** The JVM copies a class for whoever weaves it; few are larger. */
+    private static final int HEAP_BYTES = 1 << 16;
     /** Written and never read, so that nothing of {@link #room} is optimised away. */
     private static volatile long touched;
+    private static volatile byte[] taken;
 
     private KlockCalls() {
     }
@@ -31,13 +34,16 @@ public final class KlockCalls {
     }
 
     /**
-     * Called before a class is defined: to weave it takes stack. Where there is too little of it the error comes here, as it could have come anyhow,
+     * Called before a class is defined: to weave it takes stack and heap. Where there is too little the error comes here, as it could have come anyhow,
      * and the class is loaded another time; had it come later, the class would have stayed without its hooks.
      *
      * @throws StackOverflowError the calling thread has too little stack left
+     * @throws OutOfMemoryError there is too little heap
      */
     public static void room() {
         touched = touch(FRAMES, 1, 2, 3, 4, 5, 6, 7, 8);
+        taken = new byte[HEAP_BYTES];
+        taken = null;
     }
 
     /** All eight are needed after the call, so they are kept on the stack. */

@@ -588,6 +588,18 @@ class ObserverTest {
         assertThat(f.denials).isEmpty();
     }
 
+    /** The process was stopped meanwhile, say, and its leases have gone on to others. */
+    @ParameterizedTest
+    @MethodSource("creations")
+    @Tag("C46")
+    void what_the_session_ends_before_while_its_image_is_made_does_not_happen(Row row) {
+        Fixture f = fixture().m0().allow("CONSUMES FILE:/out/*").allow("RENAMES FILE:/out/*").start();
+        f.meanwhile = () -> f.ended = true;
+        assertThat(f.denied(() -> row.hook.accept(f))).isTrue();
+        assertThat(f.images).isNotEmpty();
+        assertThat(f.allLeft()).isTrue();
+    }
+
     // two-sided operations
 
     @Test

@@ -9,6 +9,7 @@ import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.subject.Busy;
 import dev.klock.sandbox.subject.Interrupts;
 import dev.klock.sandbox.subject.Movers;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -63,6 +64,23 @@ class StrictTest {
         assertThat(summary.path("declared")).as(summary.toString()).hasSize(5);
         assertThat(summary.path("used").size() + summary.path("unused").size()).as(summary.toString()).isEqualTo(5);
         assertThat(summary.path("violated")).as(summary.toString()).isEmpty();
+    }
+
+    /** As by Ctrl-C in a terminal, which tells all that runs there, where a parent tells its child as well. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C45")
+    void program_thatIsToldToEndTwice_hasEndedWell(Jdk jdk) throws IOException {
+        for (int i = 0; i < 4; i++) {
+            Workspace workspace = Workspace.in(Files.createDirectory(directory.resolve("told" + i)));
+            Outcome outcome = workspace.watched(jdk, "", work("write w/out/ready now", "sleep 60000")).begin().until(workspace.root().resolve("w/out/ready"))
+                    .signal("INT").signal("TERM").await();
+            assertThat(outcome.exit()).as(outcome.toString()).isIn(130, 143);
+            assertThat(outcome.log().summary().path("end").asText()).as(outcome.toString()).isEqualTo("completed");
+            Outcome recovered = Child.on(jdk).in(workspace.root()).verb("recover").run();
+            assertThat(recovered.out()).as(recovered + "\n" + outcome).contains("no session crashed");
+            assertThat(workspace.root().resolve("w/out/new")).exists();
+        }
     }
 
     @ParameterizedTest
