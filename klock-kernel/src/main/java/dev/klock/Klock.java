@@ -75,6 +75,7 @@ public final class Klock {
     /**
      * Opens a session for one of the agents that a manifest declares ({@code agents:}).
      *
+     * @param manifest null for the one that {@code -javaagent:klock.jar} holds the process to
      * @param agent its {@code agent_id}; null for the manifest's own
      * @throws KlockException also if the manifest has no such agent
      */

@@ -15,7 +15,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -27,6 +29,8 @@ final class AgentLeases implements Enforcement {
     /** A dash and the digits of a long. */
     private static final int MAX_SUFFIX = 17;
     private static final long NS_A_MS = 1_000_000;
+    /** The most violations that its program is told. */
+    private static final int MAX_VIOLATIONS = 100;
 
     final Long number;
     private final Tools tools;
@@ -39,6 +43,8 @@ final class AgentLeases implements Enforcement {
     /** What was told last, which is asked for again and again, and by what number. */
     private Object toldLast;
     private Long lastHandle;
+    /** What was not declared, a message each, whichever grant it happened under. Guarded by itself. */
+    private final Set<String> violations = new LinkedHashSet<>();
     /** Null before the first grant. */
     private volatile AgentSession session;
     private volatile long untilNanos;
@@ -138,6 +144,25 @@ final class AgentLeases implements Enforcement {
             now.end();
         }
         return answer != null && held.release(answer);
+    }
+
+    void violated(String message) {
+        synchronized (violations) {
+            if (violations.size() < MAX_VIOLATIONS) {
+                violations.add(message);
+            }
+        }
+    }
+
+    /** Each denial that stopped a thread by now is among them, be it another thread's. */
+    String[] violations() {
+        AgentSession now = session;
+        if (now != null) {
+            now.awaitTold();
+        }
+        synchronized (violations) {
+            return violations.toArray(new String[0]);
+        }
     }
 
     boolean renew() {

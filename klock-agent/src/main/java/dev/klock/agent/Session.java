@@ -159,6 +159,10 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     void thrown() {
     }
 
+    /** Something was done or tried that is not declared; called once for each, with what stderr says of it. */
+    void violated(String message) {
+    }
+
     /** Says how it ended. */
     abstract void tellEnd(Summary summary);
 
@@ -295,7 +299,10 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
         if (decision == Decision.WARN && options.amend() && amend(denial.predicate(), resource)) {
             record(denial, resource, Decision.ALLOW, Event.LEASE);
-            denials.count(agentId, denial.predicate(), resource, text(denial) + "\n  it has a lease now, since amend is true", true);
+            String amended = text(denial) + "\n  it has a lease now, since amend is true";
+            if (denials.count(agentId, denial.predicate(), resource, amended, true) == 1) {
+                violated(amended);
+            }
             return false;
         }
         record(denial, resource, decision, decidedBy(denial.decision()));
@@ -304,9 +311,10 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
         String text = denial.predicate().name() + ' ' + resource;
         boolean warning = decision == Decision.WARN;
-        String message = warning ? text(denial) : ERROR + text(denial);
-        long times = denials.count(agentId, denial.predicate(), resource, message, warning);
+        String message = text(denial);
+        long times = denials.count(agentId, denial.predicate(), resource, warning ? message : ERROR + message, warning);
         if (times == 1) {
+            violated(message);
             synchronized (violated) {
                 violated.add(text);
             }
@@ -745,6 +753,19 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         return true;
     }
 
+    /** Waits until the violations that have stopped a thread by now are on record. */
+    void awaitTold() {
+        boolean interrupted = Thread.interrupted();
+        long deadline = System.nanoTime() + Guard.QUIET_NS;
+        while (telling.get() > 0 && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(TRIES_AGAIN_NS);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private void close(String end, int code, RollbackReport report) {
         Target[] all = targets.all();
         for (int i = 0; i < all.length; i++) {
@@ -792,6 +813,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
                 synchronized (violated) {
                     violated.add(Predicate.MUTATES.name() + ' ' + resource);
                 }
+                violated(message);
             }
         }
 

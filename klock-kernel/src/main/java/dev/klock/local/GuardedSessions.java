@@ -66,7 +66,7 @@ final class GuardedSessions {
     KlockSession open(Path file, String agentId, Duration wait) throws KlockException, InterruptedException {
         Object[] opened;
         try {
-            opened = (Object[]) ask("open", file.toAbsolutePath().toString(), agentId, LocalSession.millis(wait));
+            opened = (Object[]) ask("open", file == null ? null : file.toAbsolutePath().toString(), agentId, LocalSession.millis(wait));
         } catch (RuntimeException e) {
             throw new KlockException(e.getMessage() == null ? e.toString() : e.getMessage(), e);
         }

@@ -92,6 +92,10 @@ public final class LocalSessions implements Klock.Provider {
     @Override
     public KlockSession open(Path file, String agent, Duration wait) throws KlockException, InterruptedException {
         KlockSession enforced = guarded == null ? null : guarded.open(file, agent, wait);
+        if (enforced == null && file == null) {
+            throw new KlockException(guarded == null ? "no manifest is named, and klock holds this process to none that declares agents"
+                    : "the manifest that klock holds this process to declares no agent " + (agent == null ? "of its own name" : Shown.value(agent)) + " under agents:");
+        }
         return enforced == null ? openHere(agent(read(file), agent), wait) : enforced;
     }
 
