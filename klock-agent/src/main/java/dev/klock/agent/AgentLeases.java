@@ -220,7 +220,7 @@ final class AgentLeases implements Enforcement {
             tools.equip(next, manifest, declared.scope).preflight(manifest);
             tools.sessions.add(next);
             session = next;
-            records.log.lease("granted", waitedMs, wanted(), refusals());
+            next.lease("granted", waitedMs, wanted(), refusals());
             if (isUntilKnown) {
                 next.validUntil(untilNanos);
             }
@@ -243,7 +243,7 @@ final class AgentLeases implements Enforcement {
                 refusals++;
                 refusal = answer.reason();
             }
-            tools.sessions.process().log.lease("agent refused", waitedMs(), new ArrayList<>(), manifest.agentId() + ": " + answer.reason());
+            tools.sessions.process().lease("agent refused", waitedMs(), new ArrayList<>(), manifest.agentId() + ": " + answer.reason());
         }
     }
 
@@ -272,7 +272,7 @@ final class AgentLeases implements Enforcement {
         AgentSession now = session;
         if (now != null) {
             if (now.state.get() == Session.OPEN) {
-                now.log.lease("died", 0, new ArrayList<>(), null);
+                now.lease("died", 0, new ArrayList<>(), null);
             }
             now.rollBack(AgentSession.DIED);
         }

@@ -10,10 +10,12 @@ import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Denials;
 import dev.klock.agent.log.Event;
 import dev.klock.agent.log.Messages;
+import dev.klock.agent.log.Secrets;
 import dev.klock.agent.log.Stack;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
+import dev.klock.agent.notice.Notice;
 import dev.klock.agent.observe.Denial;
 import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Observer;
@@ -226,7 +228,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             Exemption own = sessions.subjects().exemption();
             own.depth++;
             try {
-                log.lease("lost", 0, new ArrayList<>(), why);
+                lease("lost", 0, new ArrayList<>(), why);
             } finally {
                 own.depth--;
             }
@@ -238,6 +240,14 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         } else if (stop(LEASE_LOST, EXIT_LEASE_LOST)) {
             // what it has changed stays (C45)
             Stderr.error(why + "; changes made so far are kept, and the session" + called() + " ends");
+        }
+    }
+
+    /** Puts on record what became of its leases, as {@link VerificationLog#lease}, and tells who wants to know. */
+    void lease(String what, long waitedMs, List<String> triples, String detail) {
+        log.lease(what, waitedMs, triples, detail);
+        if (sessions.areTold()) {
+            sessions.tell(new Notice.Lease(agentId, sessionId, what, waitedMs, detail));
         }
     }
 
@@ -298,14 +308,16 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         Resource resource = resource(denial);
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
         if (decision == Decision.WARN && options.amend() && amend(denial.predicate(), resource)) {
-            record(denial, resource, Decision.ALLOW, Event.LEASE);
+            String caller = record(denial, resource, Decision.ALLOW, Event.LEASE);
             String amended = text(denial) + "\n  it has a lease now, since amend is true";
             if (denials.count(agentId, denial.predicate(), resource, amended, true) == 1) {
                 violated(amended);
+                tell(Decision.ALLOW, denial.predicate(), resource, denial.operation(), Event.LEASE, caller, Thread.currentThread().getName(), amended);
             }
             return false;
         }
-        record(denial, resource, decision, decidedBy(denial.decision()));
+        String decidedBy = decidedBy(denial.decision());
+        String caller = record(denial, resource, decision, decidedBy);
         if (decision == Decision.LEARN) {
             return false;
         }
@@ -315,6 +327,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         long times = denials.count(agentId, denial.predicate(), resource, warning ? message : ERROR + message, warning);
         if (times == 1) {
             violated(message);
+            tell(decision, denial.predicate(), resource, denial.operation(), decidedBy, caller, Thread.currentThread().getName(), message);
             synchronized (violated) {
                 violated.add(text);
             }
@@ -778,6 +791,9 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             (used[i] ? usedLines : unused).add(declared.get(i));
         }
         RolledBack rolledBack = new RolledBack(sessionId, report);
+        if (report != null && sessions.areTold()) {
+            sessions.tell(new Notice.Rollback(agentId, sessionId, end, rolledBack.back.size(), rolledBack.conflicts.size()));
+        }
         List<String> violations;
         synchronized (violated) {
             violations = new ArrayList<>(violated);
@@ -814,6 +830,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
                     violated.add(Predicate.MUTATES.name() + ' ' + resource);
                 }
                 violated(message);
+                tell(Decision.WARN, Predicate.MUTATES, resource, Op.START_PROCESS.name().toLowerCase(Locale.ROOT), BY_CHILD, null, null, message);
             }
         }
 
@@ -830,11 +847,21 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
 
     // ---- texts
 
-    private void record(Denial denial, Resource resource, Decision decision, String decidedBy) {
+    private void tell(Decision decision, Predicate predicate, Resource resource, String operation, String decidedBy, String caller, String thread, String message) {
+        if (sessions.areTold()) {
+            sessions.tell(new Notice.Violation(agentId, sessionId, decision.word(), predicate.name(), Secrets.maskedTriple(resource.toString()), operation,
+                    decidedBy, caller, thread, message));
+        }
+    }
+
+    /** Answers the first frame outside the JDK. */
+    private String record(Denial denial, Resource resource, Decision decision, String decidedBy) {
         StackTraceElement[] stack = new Throwable().getStackTrace();
+        String caller = Stack.caller(stack);
         log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
                 denial.operation(), denial.predicate(), resource,
-                differing(denial.requested(), denial.target().path()), decision, decidedBy, Stack.caller(stack), 1, null, stack));
+                differing(denial.requested(), denial.target().path()), decision, decidedBy, caller, 1, null, stack));
+        return caller;
     }
 
     private static Resource resource(Denial denial) {

@@ -1,6 +1,8 @@
 package dev.klock.agent;
 
 import dev.klock.agent.log.Stderr;
+import dev.klock.agent.notice.Notice;
+import dev.klock.agent.notice.Notices;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.bridge.HostFiles;
 import java.util.Arrays;
@@ -14,6 +16,7 @@ final class Sessions {
 
     private final Subjects subjects = new Subjects();
     private final Fences fences = new Fences();
+    private final Notices notices = new Notices(subjects);
     private final Guard guard;
     private ProcessSession process;
     /** Beside the process's; those that are over leave when nothing of theirs is open any more. Replaced, not changed. */
@@ -45,6 +48,17 @@ final class Sessions {
 
     ProcessSession process() {
         return process;
+    }
+
+    /** Whether anybody is told of anything. */
+    boolean areTold() {
+        return process.isRecorderLoaded();
+    }
+
+    void tell(Notice notice) {
+        if (areTold()) {
+            notices.record(notice);
+        }
     }
 
     synchronized void add(Session session) {

@@ -208,6 +208,11 @@ public final class Installation {
         return true;
     }
 
+    /** Whether Flight Recorder's classes are in this JVM. */
+    public boolean isRecorderLoaded() {
+        return weaver.isRecorderLoaded();
+    }
+
     /**
      * Sees the final bytes and remembers which rows' calls stand in them. Bytes that are the weaver's own need no second parse; whatever
      * another transformer has touched is read.

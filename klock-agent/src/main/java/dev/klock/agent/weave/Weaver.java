@@ -27,6 +27,9 @@ final class Weaver implements ClassFileTransformer {
     private static final ClassLoader PLATFORM = ClassLoader.getPlatformClassLoader();
     private static final ClassLoader SYSTEM = ClassLoader.getSystemClassLoader();
 
+    /** A hooked class that Flight Recorder needs for every event. */
+    private static final String RECORDER = "jdk/jfr/internal/PlatformEventType";
+
     private final Map<String, List<Hook>> table;
     /** Rows that were inserted; guarded by this. */
     private final Set<Hook> woven = new HashSet<>();
@@ -39,6 +42,8 @@ final class Weaver implements ClassFileTransformer {
     private Losses losses;
 
     private final KeptClasses kept;
+    /** The program, or who started it, has something to do with Flight Recorder. */
+    private volatile boolean recorderLoaded;
 
     /** @param kept null if nothing was kept and nothing is to be */
     Weaver(HookTable table, KeptClasses kept) {
@@ -54,6 +59,9 @@ final class Weaver implements ClassFileTransformer {
         List<Hook> hooks = table.get(name);
         if (hooks == null) {
             return null;
+        }
+        if (name.equals(RECORDER)) {
+            recorderLoaded = true;
         }
         Losses told;
         String lost;
@@ -132,6 +140,11 @@ final class Weaver implements ClassFileTransformer {
         if (kept != null) {
             kept.forget();
         }
+    }
+
+    /** Whether Flight Recorder's classes are in this JVM; without it, they are not asked for. */
+    boolean isRecorderLoaded() {
+        return recorderLoaded;
     }
 
     synchronized boolean isWoven(Hook hook) {
