@@ -52,13 +52,18 @@ final class Sessions {
 
     /** Whether anybody is told of anything. */
     boolean areTold() {
-        return process.isRecorderLoaded();
+        return notices.areHeard() || process.isRecorderLoaded();
     }
 
     void tell(Notice notice) {
-        if (areTold()) {
+        if (process.isRecorderLoaded()) {
             notices.record(notice);
         }
+        notices.tell(notice);
+    }
+
+    Notices notices() {
+        return notices;
     }
 
     synchronized void add(Session session) {

@@ -2,6 +2,7 @@ package dev.klock.local;
 
 import dev.klock.Klock;
 import dev.klock.KlockException;
+import dev.klock.KlockListener;
 import dev.klock.KlockSession;
 import dev.klock.ScopeViolationError;
 import dev.klock.Subject;
@@ -150,6 +151,11 @@ public final class LocalSessions implements Klock.Provider {
         } catch (IOException e) {
             throw new KlockException(file + ": cannot be read: " + e, e);
         }
+    }
+
+    @Override
+    public Klock.Listening listen(KlockListener listener) {
+        return Listening.begin(listener);
     }
 
     private static Manifest agent(Manifest manifest, String agent) throws KlockException {

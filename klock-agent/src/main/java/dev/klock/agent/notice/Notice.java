@@ -10,6 +10,9 @@ public abstract class Notice {
         this.sessionId = sessionId;
     }
 
+    /** What listeners are told, each time anew: its name, and its parts in the order of the API's. */
+    abstract Object[] told();
+
     /** Something was done or tried that the manifest does not declare; told of once, however often it is repeated. */
     public static final class Violation extends Notice {
         final String decision;
@@ -41,6 +44,11 @@ public abstract class Notice {
             this.thread = thread;
             this.message = message;
         }
+
+        @Override
+        Object[] told() {
+            return new Object[] {"violation", agentId, sessionId, decision, predicate, resource, operation, decidedBy, caller, thread, message};
+        }
     }
 
     /** What became of a session's leases. */
@@ -59,6 +67,11 @@ public abstract class Notice {
             this.waitedMs = waitedMs;
             this.detail = detail;
         }
+
+        @Override
+        Object[] told() {
+            return new Object[] {"lease", agentId, sessionId, state, waitedMs, detail};
+        }
     }
 
     /** What a session has changed was undone. */
@@ -73,6 +86,11 @@ public abstract class Notice {
             this.reason = reason;
             this.restored = restored;
             this.notRestored = notRestored;
+        }
+
+        @Override
+        Object[] told() {
+            return new Object[] {"rollback", agentId, sessionId, reason, restored, notRestored};
         }
     }
 }

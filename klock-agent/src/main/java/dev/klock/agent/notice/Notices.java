@@ -3,6 +3,7 @@ package dev.klock.agent.notice;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.observe.Subjects;
 import java.util.ArrayDeque;
+import java.util.function.Function;
 
 /**
  * Takes notices, and has them told by a thread of its own, which begins with the first of them: neither the program's threads nor the guard wait for
@@ -13,6 +14,7 @@ public final class Notices {
     static final int MAX_WAITING = 1_000;
 
     private final Subjects subjects;
+    private final Listeners listeners = new Listeners();
     private final ArrayDeque<Notice> waiting = new ArrayDeque<>();
     /** Null before the first notice; guarded by {@link #waiting}. */
     private Teller teller;
@@ -20,6 +22,26 @@ public final class Notices {
     /** @param subjects where the thread is told to be klock's own */
     public Notices(Subjects subjects) {
         this.subjects = subjects;
+    }
+
+    /** Where the program's listeners ask. */
+    public Function<Object[], Object> listeners() {
+        return listeners;
+    }
+
+    /** Whether the program has listeners. */
+    public boolean areHeard() {
+        return listeners.areThere();
+    }
+
+    /** For the program's listeners. As {@link #record}. */
+    public void tell(Notice notice) {
+        try {
+            listeners.tell(notice);
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            // as there: what cannot be told is in the log
+            return;
+        }
     }
 
     /** For Flight Recorder. Returns at once; never fails, be it for want of memory or of stack. */
