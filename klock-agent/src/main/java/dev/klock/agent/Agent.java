@@ -110,12 +110,12 @@ public final class Agent {
             new Recovered(home, files, log).all();
         }
         bridge.connect(subjects, sessions.fences().first());
-        Bridge.connectListeners(sessions.notices().listeners());
         // what klock does on this thread between the first hook and main is not the program's
         subjects.enter();
         Installation installation = Installation.install(instrumentation, table, session, cache);
         refuse(installation.gaps(), mode);
         session.hookedBy(installation);
+        installation.listenersAsk(sessions.notices().listeners());
         if (manifest != null && !manifest.agents().isEmpty() && mode != Mode.LEARN) {
             Propagation.define();
             Propagation propagation = Handover.install(instrumentation, subjects);

@@ -77,10 +77,9 @@ public final class Bridge {
         SharedTypes.javaBase.hide(holder);
     }
 
-    /** Has programs' listeners ask {@code notices}. Called once. */
+    /** Has programs' listeners ask {@code notices}. Called at most once. */
     public static void connectListeners(Function<Object[], Object> notices) throws IOException {
         Class<?> holder = SharedTypes.javaBase.define(LISTENERS, SharedTypes.bytesOf(LISTENERS));
-        // by plain linkage: reflection would be paid for by every start
         Listeners.connect(notices);
         SharedTypes.javaBase.hide(holder);
     }
