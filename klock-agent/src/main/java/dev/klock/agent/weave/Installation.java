@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Weaves the running JVM and proves it: every row of the table must have matched a method, and the bytes that the JVM was given last,
@@ -209,8 +210,8 @@ public final class Installation {
         return true;
     }
 
-    /** Has the program's listeners ask {@code notices}, as soon as the program has to do with any. Called once. */
-    public void listenersAsk(Function<Object[], Object> notices) {
+    /** Has the program's listeners ask what {@code notices} gives, as soon as the program has to do with any. Called once. */
+    public void listenersAsk(Supplier<Function<Object[], Object>> notices) {
         weaver.listenersAsk(notices);
     }
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Shown every class that the JVM loads or changes; gives those that have rows in the hook table their hooks: by the {@link Inserter}, or,
@@ -48,7 +49,7 @@ final class Weaver implements ClassFileTransformer {
 
     private final KeptClasses kept;
     /** Null where it is connected, or not known yet; guarded by this. */
-    private Function<Object[], Object> notices;
+    private Supplier<Function<Object[], Object>> notices;
     /** The program, or who started it, has something to do with Flight Recorder. */
     private volatile boolean recorderLoaded;
 
@@ -152,20 +153,20 @@ final class Weaver implements ClassFileTransformer {
         }
     }
 
-    synchronized void listenersAsk(Function<Object[], Object> newNotices) {
+    synchronized void listenersAsk(Supplier<Function<Object[], Object>> newNotices) {
         notices = newNotices;
     }
 
     /** Now, and not at every start, of which most have no use for it. */
     private void connectListeners() {
-        Function<Object[], Object> connected;
+        Supplier<Function<Object[], Object>> connected;
         synchronized (this) {
             connected = notices;
             notices = null;
         }
         if (connected != null) {
             try {
-                Bridge.connectListeners(connected);
+                Bridge.connectListeners(connected.get());
             } catch (IOException e) {
                 Stderr.error("listeners cannot be told: ".concat(e.getMessage()));
             }
