@@ -3,6 +3,7 @@ package dev.klock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
@@ -34,6 +35,19 @@ public final class Klock {
 
         /** What {@link Klock#onObservationUpdate} tells; empty if nothing is known. */
         List<String> observationUpdate() throws KlockException;
+
+        /** As {@link Klock#listen}. */
+        Listening listen(KlockListener listener);
+    }
+
+    /** That a listener is told, until it is closed. */
+    public interface Listening extends AutoCloseable {
+        /** Whether there is somebody to tell it anything: the process runs with {@code -javaagent:klock.jar}. */
+        boolean isTold();
+
+        /** From here on it is told nothing; what it is told right now it may go on with. */
+        @Override
+        void close();
     }
 
     private static final Subject PROCESS = new Subject() {
@@ -75,6 +89,7 @@ public final class Klock {
     /**
      * Opens a session for one of the agents that a manifest declares ({@code agents:}).
      *
+     * @param manifest null for the one that {@code -javaagent:klock.jar} holds the process to
      * @param agent its {@code agent_id}; null for the manifest's own
      * @throws KlockException also if the manifest has no such agent
      */
@@ -120,6 +135,15 @@ public final class Klock {
         if (!changes.isEmpty()) {
             listener.accept(changes);
         }
+    }
+
+    /**
+     * Has {@code listener} told from here on what {@code -javaagent:klock.jar} decides, about the process and all of its agents, until that is closed.
+     *
+     * @throws IllegalStateException if there are a hundred already
+     */
+    public static Listening listen(KlockListener listener) throws KlockException {
+        return provider().listen(Objects.requireNonNull(listener, "listener"));
     }
 
     private static Provider provider() throws KlockException {

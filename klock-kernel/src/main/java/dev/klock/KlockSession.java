@@ -159,6 +159,13 @@ public interface KlockSession extends AutoCloseable {
     /** Is told what others may have changed before the session goes on after a pause (K5-10), as above. Replaces the one before. */
     void onObservationUpdate(Consumer<List<String>> listener);
 
+    /**
+     * What was done or tried as this session outside of its manifest, also in modes that only warn: for each klock's message, as it stands on stderr, each
+     * once, in their order, at most a hundred. Waits for those that are being told of right now; once the session is closed there are all, also what was found
+     * out about the processes that it had started. Empty where nothing is enforced.
+     */
+    List<String> violations();
+
     /** The session has failed: its leases go, and it does not come back. */
     void abort(String reason);
 

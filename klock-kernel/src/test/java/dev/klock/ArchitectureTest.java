@@ -12,6 +12,8 @@ import com.tngtech.archunit.lang.ArchRule;
 /** The picture of docs and README, kept true: the kernel is pure, and what depends on what. */
 @AnalyzeClasses(packages = "dev.klock", importOptions = DoNotIncludeTests.class)
 class ArchitectureTest {
+    private static final String[] GLUE = {"dev.klock.junit..", "dev.klock.langchain4j..", "dev.klock.micrometer.."};
+
     @ArchTest
     static final ArchRule the_state_machine_touches_no_clock_file_thread_or_chance = noClasses().that().resideInAPackage("dev.klock.kernel..")
             .should().dependOnClassesThat().resideInAnyPackage("java.io..", "java.nio.file..", "java.net..", "java.util.concurrent..",
@@ -36,8 +38,8 @@ class ArchitectureTest {
 
     /** Each is loaded only where a framework is that the kernel does without. */
     @ArchTest
-    static final ArchRule glue_is_known_to_nobody = noClasses().that().resideOutsideOfPackages("dev.klock.micrometer..", "dev.klock.langchain4j..")
-            .should().dependOnClassesThat().resideInAnyPackage("dev.klock.micrometer..", "dev.klock.langchain4j..");
+    static final ArchRule glue_is_known_to_nobody = noClasses().that().resideOutsideOfPackages(GLUE)
+            .should().dependOnClassesThat().resideInAnyPackage(GLUE);
 
     @ArchTest
     static final ArchRule glue_knows_the_api_and_its_framework = classes().that().resideInAPackage("dev.klock.micrometer..")
@@ -48,7 +50,12 @@ class ArchitectureTest {
             .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "dev.klock", "dev.klock.langchain4j", "dev.langchain4j.agentic..");
 
     @ArchTest
-    static final ArchRule the_kernel_needs_no_library_but_its_parsers = classes().that().resideOutsideOfPackages("dev.klock.micrometer..", "dev.klock.langchain4j..")
+    static final ArchRule glue_of_tests_knows_the_api_and_its_framework = classes().that().resideInAPackage("dev.klock.junit..")
+            .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "dev.klock", "dev.klock.junit", "org.junit.jupiter.api.extension..",
+                    "org.junit.platform.commons.support..", "org.opentest4j..");
+
+    @ArchTest
+    static final ArchRule the_kernel_needs_no_library_but_its_parsers = classes().that().resideOutsideOfPackages(GLUE)
             .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "javax.crypto..", "dev.klock..", "com.fasterxml.jackson.core..", "org.yaml.snakeyaml..");
 
     @ArchTest

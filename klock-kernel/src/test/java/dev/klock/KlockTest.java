@@ -492,7 +492,7 @@ class KlockTest {
         try (KlockSession a = Klock.open(manifest("failing", -1, "MUTATES FILE:${workspace}/f"))) {
             a.abort("cannot go on");
             assertThat(a.state()).isEqualTo(KlockSession.State.ABORTED);
-            assertThat(a.retry(Duration.ofMillis(10)).verdict()).isEqualTo(Answer.Verdict.REFUSED);
+            assertThat(a.retry(Duration.ofMillis(10)).verdict()).isEqualTo(Answer.Verdict.GONE);
         }
     }
 

@@ -115,6 +115,7 @@ public final class Agent {
         Installation installation = Installation.install(instrumentation, table, session, cache);
         refuse(installation.gaps(), mode);
         session.hookedBy(installation);
+        installation.listenersAsk(sessions);
         if (manifest != null && !manifest.agents().isEmpty() && mode != Mode.LEARN) {
             Propagation.define();
             Propagation propagation = Handover.install(instrumentation, subjects);

@@ -16,7 +16,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -28,6 +30,8 @@ final class AgentLeases implements Enforcement {
     /** A dash and the digits of a long. */
     private static final int MAX_SUFFIX = 17;
     private static final long NS_A_MS = 1_000_000;
+    /** The most violations that its program is told. */
+    private static final int MAX_VIOLATIONS = 100;
 
     final Long number;
     private final Tools tools;
@@ -43,6 +47,8 @@ final class AgentLeases implements Enforcement {
     /** What was told last, which is asked for again and again, and by what number. */
     private Object toldLast;
     private Long lastHandle;
+    /** What was not declared, a message each, whichever grant it happened under. Guarded by itself. */
+    private final Set<String> violations = new LinkedHashSet<>();
     /** Null before the first grant. */
     private volatile AgentSession session;
     private volatile long untilNanos;
@@ -204,6 +210,25 @@ final class AgentLeases implements Enforcement {
         return answer != null && held.release(answer);
     }
 
+    void violated(String message) {
+        synchronized (violations) {
+            if (violations.size() < MAX_VIOLATIONS) {
+                violations.add(message);
+            }
+        }
+    }
+
+    /** Each denial that stopped a thread by now is among them, be it another thread's. */
+    String[] violations() {
+        AgentSession now = session;
+        if (now != null) {
+            now.awaitTold();
+        }
+        synchronized (violations) {
+            return violations.toArray(new String[0]);
+        }
+    }
+
     boolean renew() {
         return held.renew();
     }
@@ -262,7 +287,7 @@ final class AgentLeases implements Enforcement {
             images.preflight(manifest);
             tools.sessions.add(next);
             session = next;
-            records.log.lease("granted", waitedMs, wanted(), refusals());
+            next.lease("granted", waitedMs, wanted(), refusals());
             if (isUntilKnown) {
                 next.validUntil(untilNanos);
             }
@@ -285,7 +310,7 @@ final class AgentLeases implements Enforcement {
                 refusals++;
                 refusal = answer.reason();
             }
-            tools.sessions.process().log.lease("agent refused", waitedMs(), new ArrayList<>(), manifest.agentId() + ": " + answer.reason());
+            tools.sessions.process().lease("agent refused", waitedMs(), new ArrayList<>(), manifest.agentId() + ": " + answer.reason());
         }
     }
 
@@ -314,7 +339,7 @@ final class AgentLeases implements Enforcement {
         AgentSession now = session;
         if (now != null) {
             if (now.state.get() == Session.OPEN) {
-                now.log.lease("died", 0, new ArrayList<>(), null);
+                now.lease("died", 0, new ArrayList<>(), null);
             }
             now.rollBack(AgentSession.DIED);
         }

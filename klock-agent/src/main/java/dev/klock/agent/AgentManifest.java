@@ -33,12 +33,13 @@ final class AgentManifest {
     }
 
     /**
+     * @param file null for the process's manifest
      * @param agent null for the file's own
      * @return null if the process's manifest does not declare it
      * @throws UsageException {@code file} cannot be read, is not a valid manifest, or goes beyond what is declared
      */
     DeclaredAgent of(File file, String agent) throws UsageException {
-        if (isSame(file, launch.manifestFile())) {
+        if (file == null || isSame(file, launch.manifestFile())) {
             // as it was at the start, whatever is there by now
             return named(agent);
         }

@@ -73,6 +73,11 @@ final class AgentSession extends Session {
     }
 
     @Override
+    void violated(String message) {
+        leases.violated(message);
+    }
+
+    @Override
     String name() {
         return agentId;
     }

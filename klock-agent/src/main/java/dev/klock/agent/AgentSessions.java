@@ -118,13 +118,15 @@ final class AgentSessions implements Function<Object[], Object> {
             case "updates":
                 session.held().onObservationUpdate(consumer(request[2]));
                 return null;
+            case "violations":
+                return session.violations();
             case "abort":
                 session.abort((String) request[2]);
                 return null;
             case "close":
                 session.held().close();
                 open.remove(session.number);
-                return null;
+                return session.violations();
             default:
                 throw new IllegalArgumentException("unknown: " + what);
         }
@@ -152,7 +154,7 @@ final class AgentSessions implements Function<Object[], Object> {
     private Object open(String file, String agent, long waitMs) {
         AgentLeases session;
         try {
-            DeclaredAgent declared = agents.of(new File(file), agent);
+            DeclaredAgent declared = agents.of(file == null ? null : new File(file), agent);
             if (declared == null) {
                 return null;
             }

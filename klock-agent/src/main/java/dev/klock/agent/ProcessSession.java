@@ -70,6 +70,12 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
         installation = newInstallation;
     }
 
+    /** Whether somebody may be recording events. */
+    boolean isRecorderLoaded() {
+        Installation hooks = installation;
+        return hooks != null && hooks.isRecorderLoaded();
+    }
+
     void propagates(Propagation newPropagation) {
         propagation = newPropagation;
     }

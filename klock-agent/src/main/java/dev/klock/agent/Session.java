@@ -10,10 +10,12 @@ import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Denials;
 import dev.klock.agent.log.Event;
 import dev.klock.agent.log.Messages;
+import dev.klock.agent.log.Secrets;
 import dev.klock.agent.log.Stack;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
+import dev.klock.agent.notice.Notice;
 import dev.klock.agent.observe.Denial;
 import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Observer;
@@ -167,6 +169,10 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     void thrown() {
     }
 
+    /** Something was done or tried that is not declared; called once for each, with what stderr says of it. */
+    void violated(String message) {
+    }
+
     /** Says how it ended. */
     abstract void tellEnd(Summary summary);
 
@@ -251,7 +257,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             Exemption own = sessions.subjects().exemption();
             own.depth++;
             try {
-                log.lease("lost", 0, new ArrayList<>(), why);
+                lease("lost", 0, new ArrayList<>(), why);
             } finally {
                 own.depth--;
             }
@@ -263,6 +269,14 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         } else if (stop(LEASE_LOST, EXIT_LEASE_LOST)) {
             // what it has changed stays (C45)
             Stderr.error(why + "; changes made so far are kept, and the session" + called() + " ends");
+        }
+    }
+
+    /** Puts on record what became of its leases, as {@link VerificationLog#lease}, and tells who wants to know. */
+    void lease(String what, long waitedMs, List<String> triples, String detail) {
+        log.lease(what, waitedMs, triples, detail);
+        if (sessions.areTold()) {
+            sessions.tell(new Notice.Lease(agentId, sessionId, what, waitedMs, detail));
         }
     }
 
@@ -323,19 +337,26 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         Resource resource = resource(denial);
         Decision decision = stops ? Decision.DENY : mode == Mode.LEARN ? Decision.LEARN : Decision.WARN;
         if (decision == Decision.WARN && options.amend() && amend(denial.predicate(), resource)) {
-            record(denial, resource, Decision.ALLOW, Event.LEASE);
-            denials.count(agentId, denial.predicate(), resource, text(denial) + "\n  it has a lease now, since amend is true", true);
+            String caller = record(denial, resource, Decision.ALLOW, Event.LEASE);
+            String amended = text(denial) + "\n  it has a lease now, since amend is true";
+            if (denials.count(agentId, denial.predicate(), resource, amended, true) == 1) {
+                violated(amended);
+                tell(Decision.ALLOW, denial.predicate(), resource, denial.operation(), Event.LEASE, caller, Thread.currentThread().getName(), amended);
+            }
             return false;
         }
-        record(denial, resource, decision, decidedBy(denial.decision()));
+        String decidedBy = decidedBy(denial.decision());
+        String caller = record(denial, resource, decision, decidedBy);
         if (decision == Decision.LEARN) {
             return false;
         }
         String text = denial.predicate().name() + ' ' + resource;
         boolean warning = decision == Decision.WARN;
-        String message = warning ? text(denial) : ERROR + text(denial);
-        long times = denials.count(agentId, denial.predicate(), resource, message, warning);
+        String message = text(denial);
+        long times = denials.count(agentId, denial.predicate(), resource, warning ? message : ERROR + message, warning);
         if (times == 1) {
+            violated(message);
+            tell(decision, denial.predicate(), resource, denial.operation(), decidedBy, caller, Thread.currentThread().getName(), message);
             synchronized (violated) {
                 violated.add(text);
             }
@@ -792,6 +813,19 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         return true;
     }
 
+    /** Waits until the violations that have stopped a thread by now are on record. */
+    void awaitTold() {
+        boolean interrupted = Thread.interrupted();
+        long deadline = System.nanoTime() + Guard.QUIET_NS;
+        while (telling.get() > 0 && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(TRIES_AGAIN_NS);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private void close(String end, int code, RollbackReport report) {
         Target[] all = targets.all();
         for (int i = 0; i < all.length; i++) {
@@ -804,6 +838,9 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             (used[i] ? usedLines : unused).add(declared.get(i));
         }
         RolledBack rolledBack = new RolledBack(sessionId, report);
+        if (report != null && sessions.areTold()) {
+            sessions.tell(new Notice.Rollback(agentId, sessionId, end, rolledBack.back.size(), rolledBack.conflicts.size()));
+        }
         List<String> violations;
         synchronized (violated) {
             violations = new ArrayList<>(violated);
@@ -839,6 +876,8 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
                 synchronized (violated) {
                     violated.add(Predicate.MUTATES.name() + ' ' + resource);
                 }
+                violated(message);
+                tell(Decision.WARN, Predicate.MUTATES, resource, Op.START_PROCESS.name().toLowerCase(Locale.ROOT), BY_CHILD, null, null, message);
             }
         }
 
@@ -855,11 +894,21 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
 
     // ---- texts
 
-    private void record(Denial denial, Resource resource, Decision decision, String decidedBy) {
+    private void tell(Decision decision, Predicate predicate, Resource resource, String operation, String decidedBy, String caller, String thread, String message) {
+        if (sessions.areTold()) {
+            sessions.tell(new Notice.Violation(agentId, sessionId, decision.word(), predicate.name(), Secrets.maskedTriple(resource.toString()), operation,
+                    decidedBy, caller, thread, message));
+        }
+    }
+
+    /** Answers the first frame outside the JDK. */
+    private String record(Denial denial, Resource resource, Decision decision, String decidedBy) {
         StackTraceElement[] stack = new Throwable().getStackTrace();
+        String caller = Stack.caller(stack);
         log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
                 denial.operation(), denial.predicate(), resource,
-                differing(denial.requested(), denial.target().path()), decision, decidedBy, Stack.caller(stack), 1, null, stack));
+                differing(denial.requested(), denial.target().path()), decision, decidedBy, caller, 1, null, stack));
+        return caller;
     }
 
     private static Resource resource(Denial denial) {

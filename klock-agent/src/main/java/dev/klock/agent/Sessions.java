@@ -1,19 +1,25 @@
 package dev.klock.agent;
 
 import dev.klock.agent.log.Stderr;
+import dev.klock.agent.notice.Notice;
+import dev.klock.agent.notice.Notices;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.bridge.HostFiles;
 import java.util.Arrays;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * All sessions of this JVM: the process's, and those of agents in it. Their threads come and go by {@link Subjects}, their writes pass {@link
  * Fences}, and the {@link Guard} looks after all of them.
  */
-final class Sessions {
+final class Sessions implements Supplier<Function<Object[], Object>> {
     private static final Session[] NONE = {};
 
     private final Subjects subjects = new Subjects();
     private final Fences fences = new Fences();
+    /** Null before anybody is told of anything, which most starts do without. */
+    private volatile Notices notices;
     private final Guard guard;
     private ProcessSession process;
     /** Beside the process's; those that are over leave when nothing of theirs is open any more. Replaced, not changed. */
@@ -45,6 +51,32 @@ final class Sessions {
 
     ProcessSession process() {
         return process;
+    }
+
+    /** Whether anybody is told of anything. */
+    boolean areTold() {
+        Notices now = notices;
+        return now != null && now.areHeard() || process.isRecorderLoaded();
+    }
+
+    void tell(Notice notice) {
+        if (process.isRecorderLoaded()) {
+            notices().record(notice);
+        }
+        notices().tell(notice);
+    }
+
+    private synchronized Notices notices() {
+        if (notices == null) {
+            notices = new Notices(subjects);
+        }
+        return notices;
+    }
+
+    /** Where the program's listeners ask; called when it has to do with any. */
+    @Override
+    public Function<Object[], Object> get() {
+        return notices().listeners();
     }
 
     synchronized void add(Session session) {

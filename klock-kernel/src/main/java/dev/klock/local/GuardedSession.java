@@ -15,6 +15,8 @@ final class GuardedSession implements KlockSession {
     private final String agentId;
     private final String sessionId;
     private final long priorityMs;
+    /** Null until it is closed. */
+    private volatile List<String> violations;
 
     GuardedSession(GuardedSessions agent, Object number, String agentId, String sessionId, long priorityMs) {
         this.agent = agent;
@@ -134,13 +136,26 @@ final class GuardedSession implements KlockSession {
     }
 
     @Override
+    public List<String> violations() {
+        List<String> last = violations;
+        return last == null ? texts(agent.ask("violations", number)) : last;
+    }
+
+    private static List<String> texts(Object told) {
+        return told == null ? List.of() : List.of((String[]) told);
+    }
+
+    @Override
     public void abort(String reason) {
         agent.ask("abort", number, reason);
     }
 
     @Override
     public void close() {
-        agent.ask("close", number);
+        Object told = agent.ask("close", number);
+        if (violations == null) {
+            violations = texts(told);
+        }
         agent.closed(number);
     }
 }

@@ -41,10 +41,16 @@ final class GuardedSessions {
 
     /** Null if there is no agent, or one whose manifest declares no agents. */
     static GuardedSessions ofThisJvm() {
+        Function<Object[], Object> agent = agent(AGENT);
+        return agent == null ? null : new GuardedSessions(agent);
+    }
+
+    /** What the agent has its class {@code name} for, in the boot class loader; null if it is not there. */
+    static Function<Object[], Object> agent(String name) {
         try {
-            MethodHandle call = MethodHandles.publicLookup().findStatic(Class.forName(AGENT, true, null), "call",
+            MethodHandle call = MethodHandles.publicLookup().findStatic(Class.forName(name, true, null), "call",
                     MethodType.methodType(Object.class, Object[].class)).asFixedArity();
-            return new GuardedSessions(request -> {
+            return request -> {
                 try {
                     return (Object) call.invokeExact(request);
                 } catch (RuntimeException | Error e) {
@@ -52,7 +58,7 @@ final class GuardedSessions {
                 } catch (Throwable e) {
                     throw GuardedSessions.<RuntimeException>sneak(e);
                 }
-            });
+            };
         } catch (ReflectiveOperationException none) {
             return null;
         }
@@ -66,7 +72,7 @@ final class GuardedSessions {
     KlockSession open(Path file, String agentId, Duration wait) throws KlockException, InterruptedException {
         Object[] opened;
         try {
-            opened = (Object[]) ask("open", file.toAbsolutePath().toString(), agentId, LocalSession.millis(wait));
+            opened = (Object[]) ask("open", file == null ? null : file.toAbsolutePath().toString(), agentId, LocalSession.millis(wait));
         } catch (RuntimeException e) {
             throw new KlockException(e.getMessage() == null ? e.toString() : e.getMessage(), e);
         }

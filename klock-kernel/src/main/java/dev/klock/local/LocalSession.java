@@ -469,6 +469,11 @@ public final class LocalSession implements KlockSession, SessionListener {
     }
 
     @Override
+    public List<String> violations() {
+        return List.of();
+    }
+
+    @Override
     public void abort(String reason) {
         held.abort(reason);
         undone();

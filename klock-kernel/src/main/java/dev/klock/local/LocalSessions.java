@@ -2,6 +2,7 @@ package dev.klock.local;
 
 import dev.klock.Klock;
 import dev.klock.KlockException;
+import dev.klock.KlockListener;
 import dev.klock.KlockSession;
 import dev.klock.ScopeViolationError;
 import dev.klock.Subject;
@@ -92,6 +93,10 @@ public final class LocalSessions implements Klock.Provider {
     @Override
     public KlockSession open(Path file, String agent, Duration wait) throws KlockException, InterruptedException {
         KlockSession enforced = guarded == null ? null : guarded.open(file, agent, wait);
+        if (enforced == null && file == null) {
+            throw new KlockException(guarded == null ? "no manifest is named, and klock holds this process to none that declares agents"
+                    : "the manifest that klock holds this process to declares no agent " + (agent == null ? "of its own name" : Shown.value(agent)) + " under agents:");
+        }
         return enforced == null ? openHere(agent(read(file), agent), wait) : enforced;
     }
 
@@ -146,6 +151,11 @@ public final class LocalSessions implements Klock.Provider {
         } catch (IOException e) {
             throw new KlockException(file + ": cannot be read: " + e, e);
         }
+    }
+
+    @Override
+    public Klock.Listening listen(KlockListener listener) {
+        return Listening.begin(listener);
     }
 
     private static Manifest agent(Manifest manifest, String agent) throws KlockException {

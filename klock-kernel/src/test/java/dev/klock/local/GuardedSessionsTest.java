@@ -150,6 +150,19 @@ class GuardedSessionsTest {
     }
 
     @Test
+    void violations_areWhatTheAgentTells_andWhatItToldAtTheEnd() throws Exception {
+        KlockSession session = opened();
+        agent.set(request -> request[0].equals("violations") ? new String[] {"one"} : request[0].equals("close") ? new String[] {"one", "two"} : null);
+
+        assertThat(session.violations()).containsExactly("one");
+        session.close();
+        agent.set(request -> null);
+        session.close();
+        assertThat(session.violations()).containsExactly("one", "two");
+        assertThat(asked.subList(1, asked.size())).containsExactly("[violations, 7]", "[close, 7]", "[close, 7]");
+    }
+
+    @Test
     void everythingElse_goesByItsName() throws Exception {
         KlockSession session = opened();
         agent.set(request -> request[0].equals("valid") ? (Object) true : request[0].equals("state") ? "EXECUTING" : null);

@@ -1,7 +1,7 @@
 package dev.klock.agent.log;
 
 /** Takes out of names what is likely to be secret, before they are written anywhere. */
-final class Secrets {
+public final class Secrets {
     private static final String HIDDEN = "***";
 
     private Secrets() {
@@ -39,7 +39,7 @@ final class Secrets {
     }
 
     /** {@link #masked} for a triple's short form, {@code PREDICATE SCHEME:path}, or a resource alone. */
-    static String maskedTriple(String triple) {
+    public static String maskedTriple(String triple) {
         int colon = triple.indexOf(':');
         int space = triple.indexOf(' ');
         boolean predicate = space >= 0 && space < colon;

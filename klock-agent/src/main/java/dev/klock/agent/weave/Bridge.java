@@ -3,6 +3,7 @@ package dev.klock.agent.weave;
 import dev.klock.bridge.Fence;
 import dev.klock.bridge.Hooks;
 import dev.klock.bridge.HostFiles;
+import dev.klock.bridge.Listeners;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Function;
@@ -17,6 +18,7 @@ public final class Bridge {
     static final String PACKAGE = "sun.nio.fs.";
     private static final String CALLS = "dev.klock.bridge.Calls";
     private static final String SESSIONS = "dev.klock.bridge.Sessions";
+    private static final String LISTENERS = "dev.klock.bridge.Listeners";
     private static final String CALLS_HOLDER = "java.lang.KlockCalls";
     /** Modules other than java.base that hold hooked methods. */
     private static final String[] HOLDERS = {"java.prefs", "jdk.management.agent", "java.net.http", "jdk.sctp", "jdk.management", "jdk.attach",
@@ -72,6 +74,13 @@ public final class Bridge {
     public static void connectSessions(Function<Object[], Object> sessions) throws ReflectiveOperationException, IOException {
         Class<?> holder = SharedTypes.javaBase.define(SESSIONS, SharedTypes.bytesOf(SESSIONS));
         holder.getMethod("connect", Function.class).invoke(null, sessions);
+        SharedTypes.javaBase.hide(holder);
+    }
+
+    /** Has programs' listeners ask {@code notices}. Called at most once. */
+    public static void connectListeners(Function<Object[], Object> notices) throws IOException {
+        Class<?> holder = SharedTypes.javaBase.define(LISTENERS, SharedTypes.bytesOf(LISTENERS));
+        Listeners.connect(notices);
         SharedTypes.javaBase.hide(holder);
     }
 

@@ -10,6 +10,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Weaves the running JVM and proves it: every row of the table must have matched a method, and the bytes that the JVM was given last,
@@ -206,6 +208,16 @@ public final class Installation {
             return ModuleLayer.boot().findModule("jdk.management.agent").isPresent();
         }
         return true;
+    }
+
+    /** Has the program's listeners ask what {@code notices} gives, as soon as the program has to do with any. Called once. */
+    public void listenersAsk(Supplier<Function<Object[], Object>> notices) {
+        weaver.listenersAsk(notices);
+    }
+
+    /** Whether Flight Recorder's classes are in this JVM. */
+    public boolean isRecorderLoaded() {
+        return weaver.isRecorderLoaded();
     }
 
     /**

@@ -63,7 +63,7 @@ final class Walls implements Function<Object[], Throwable> {
     static final class Inside {
         /** Every package of klock's own, but for what is defined in the boot loader and what only libraries call; a test compares them with the jar. */
         static final Set<String> PACKAGES = Set.of("dev.klock", "dev.klock.agent", "dev.klock.agent.audit", "dev.klock.agent.backup", "dev.klock.agent.cache",
-                "dev.klock.agent.config", "dev.klock.agent.decide", "dev.klock.agent.library", "dev.klock.agent.library.sql", LOG, "dev.klock.agent.observe",
+                "dev.klock.agent.config", "dev.klock.agent.decide", "dev.klock.agent.library", "dev.klock.agent.library.sql", LOG, "dev.klock.agent.notice", "dev.klock.agent.observe",
                 "dev.klock.agent.resolve", "dev.klock.agent.sign", "dev.klock.agent.weave", "dev.klock.cli", "dev.klock.cli.learn", "dev.klock.cli.log",
                 "dev.klock.cli.probe", "dev.klock.cli.report", "dev.klock.digest", "dev.klock.embedded",
                 "dev.klock.kernel", "dev.klock.local", "dev.klock.manifest", "dev.klock.resource", "dev.klock.shared");

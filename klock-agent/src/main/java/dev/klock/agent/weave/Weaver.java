@@ -1,5 +1,7 @@
 package dev.klock.agent.weave;
 
+import dev.klock.agent.log.Stderr;
+import java.io.IOException;
 import java.lang.instrument.ClassFileTransformer;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
@@ -9,6 +11,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Shown every class that the JVM loads or changes; gives those that have rows in the hook table their hooks: by the {@link Inserter}, or,
@@ -27,6 +31,11 @@ final class Weaver implements ClassFileTransformer {
     private static final ClassLoader PLATFORM = ClassLoader.getPlatformClassLoader();
     private static final ClassLoader SYSTEM = ClassLoader.getSystemClassLoader();
 
+    /** Of the API, on the program's path: who listens has loaded it. */
+    private static final String LISTENER = "dev/klock/KlockListener";
+    /** A hooked class that Flight Recorder needs for every event. */
+    private static final String RECORDER = "jdk/jfr/internal/PlatformEventType";
+
     private final Map<String, List<Hook>> table;
     /** Rows that were inserted; guarded by this. */
     private final Set<Hook> woven = new HashSet<>();
@@ -39,6 +48,10 @@ final class Weaver implements ClassFileTransformer {
     private Losses losses;
 
     private final KeptClasses kept;
+    /** Null where it is connected, or not known yet; guarded by this. */
+    private Supplier<Function<Object[], Object>> notices;
+    /** The program, or who started it, has something to do with Flight Recorder. */
+    private volatile boolean recorderLoaded;
 
     /** @param kept null if nothing was kept and nothing is to be */
     Weaver(HookTable table, KeptClasses kept) {
@@ -48,12 +61,18 @@ final class Weaver implements ClassFileTransformer {
 
     @Override
     public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
+        if (name != null && name.equals(LISTENER)) {
+            connectListeners();
+        }
         if (name == null || !isOfTheJdk(loader)) {
             return null;
         }
         List<Hook> hooks = table.get(name);
         if (hooks == null) {
             return null;
+        }
+        if (name.equals(RECORDER)) {
+            recorderLoaded = true;
         }
         Losses told;
         String lost;
@@ -132,6 +151,31 @@ final class Weaver implements ClassFileTransformer {
         if (kept != null) {
             kept.forget();
         }
+    }
+
+    synchronized void listenersAsk(Supplier<Function<Object[], Object>> newNotices) {
+        notices = newNotices;
+    }
+
+    /** Now, and not at every start, of which most have no use for it. */
+    private void connectListeners() {
+        Supplier<Function<Object[], Object>> connected;
+        synchronized (this) {
+            connected = notices;
+            notices = null;
+        }
+        if (connected != null) {
+            try {
+                Bridge.connectListeners(connected.get());
+            } catch (IOException e) {
+                Stderr.error("listeners cannot be told: ".concat(e.getMessage()));
+            }
+        }
+    }
+
+    /** Whether Flight Recorder's classes are in this JVM; without it, they are not asked for. */
+    boolean isRecorderLoaded() {
+        return recorderLoaded;
     }
 
     synchronized boolean isWoven(Hook hook) {

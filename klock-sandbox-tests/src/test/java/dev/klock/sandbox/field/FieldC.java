@@ -36,7 +36,7 @@ final class FieldC {
     private static final int DENIALS = 1000;
     private static final int WRITERS = 32;
     /** What guards in this JVM, by the names that somebody who has read klock's sources would try. */
-    private static final String[] GUARDS = {"sun.nio.fs.KlockBridge", "sun.nio.fs.KlockFiles", "sun.nio.fs.KlockPort", "dev.klock.bridge.HostFiles", "dev.klock.bridge.Hooks", "dev.klock.bridge.Fence",
+    private static final String[] GUARDS = {"sun.nio.fs.KlockBridge", "sun.nio.fs.KlockFiles", "sun.nio.fs.KlockPort", "dev.klock.bridge.HostFiles", "dev.klock.bridge.Hooks", "dev.klock.bridge.Fence", "dev.klock.bridge.Listeners",
         "dev.klock.agent.observe.Observer", "dev.klock.agent.observe.Judge", "dev.klock.agent.config.Mode",
         "dev.klock.agent.weave.Installation", "dev.klock.agent.weave.Bridge"};
 
