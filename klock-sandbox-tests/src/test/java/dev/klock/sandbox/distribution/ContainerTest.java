@@ -36,10 +36,11 @@ class ContainerTest {
     private static final Path DOCS = KlockJar.module().resolveSibling("docs/container");
     private static final String NOBODY = "10001";
     /** The first two arguments are the volumes; the others are what becomes PID 1. */
-    private static final String INSIDE = "mount --bind \"$1\" \"$1\" && mount --bind \"$2\" \"$2\" && mount -o remount,bind,ro / && shift 2 && exec \"$@\"";
+    private static final String INSIDE = "mount --bind \"$1\" \"$1\" && mount --bind \"$2\" \"$2\" && mount -o remount,bind,ro / && cd \"$1\" && shift 2 && exec \"$@\"";
     private static final String[] EMPTY_ENVIRONMENT = {"env", "-i", "PATH=/usr/bin:/bin"};
-    private static final String[] NAMESPACES = {"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", INSIDE, "sh"};
-    private static final String[] USER = {"setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"};
+    private static final String[] NAMESPACES = {"unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", INSIDE, "sh"};
+    /** Whoever kills what started the container kills it, too. */
+    private static final String[] USER = {"setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--pdeathsig", "KILL"};
 
     @TempDir
     Path temporary;
@@ -130,13 +131,13 @@ class ContainerTest {
 
     @Test
     void program_thatWasKilled_isRolledBackByTheNextContainer_whosePidIsTheSame() throws IOException {
-        String before = Tree.of(work).whole();
+        String before = Tree.of(work).timed();
         Outcome killed = started(Jdks.oldest(), "write src/a half", "write src/new half", "sleep 60000").killedWhen(work.resolve("src/new"), Duration.ofMillis(50));
         assertThat(killed.exit()).isEqualTo(Child.KILLED);
         assertThat(work.resolve("src/a")).content().startsWith("half");
 
         Outcome next = started(Jdks.oldest(), "print here").run();
         assertThat(next.exit()).as(next.toString()).isZero();
-        assertThat(Tree.of(work).whole()).as(next.toString()).isEqualTo(before);
+        assertThat(Tree.of(work).timed()).as(next.toString()).isEqualTo(before);
     }
 }
