@@ -8,6 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +28,7 @@ import java.util.zip.ZipOutputStream;
  * position. A thousand entries would cost the JVM 20 ms CPU to index before it could load the first class, and inflating each another 40 µs;
  * so the classes that an ordinary start needs are stored as they are, and the others deflated.
  *
- * <p>Run as {@code java Carry.java CARRIED.jar BRIDGE_CLASSES OUT.zip}. The entry's layout is told in {@code IsolatedLoader}.
+ * <p>Run as {@code java Carry.java CARRIED.jar BRIDGE_CLASSES OUT.zip TIMESTAMP}; all entries are of that time's day. The entry's layout is told in {@code IsolatedLoader}.
  */
 public final class Carry {
     private static final String PREFIX = "META-INF/klock/";
@@ -39,10 +41,13 @@ public final class Carry {
     private static final List<String> SELDOM = List.of("dev.klock.carried.", "dev.klock.cli.", "dev.klock.agent.audit.", "dev.klock.library.",
             "dev.klock.agent.library.");
 
+    private static LocalDateTime made;
+
     private Carry() {
     }
 
     public static void main(String[] arguments) throws Exception {
+        made = OffsetDateTime.parse(arguments[3]).toLocalDate().atStartOfDay();
         TreeMap<String, byte[]> classes = new TreeMap<>();
         TreeMap<String, byte[]> resources = new TreeMap<>();
         try (ZipFile carried = new ZipFile(arguments[0])) {
@@ -98,7 +103,7 @@ public final class Carry {
 
     private static ZipEntry entry(String name) {
         ZipEntry entry = new ZipEntry(PREFIX + name);
-        entry.setTime(0);
+        entry.setTimeLocal(made);
         return entry;
     }
 

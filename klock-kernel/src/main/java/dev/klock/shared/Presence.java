@@ -17,7 +17,7 @@ import java.util.Collection;
 
 /**
  * Tells which of the processes that share a kernel are still there: each holds a lock on a file of its own, which the system takes from it when
- * it ends, however it ends. A number of a process that was given anew means nothing to it.
+ * it ends, however it ends. A number of a process that was given anew means nothing to it, not even this process's own.
  *
  * <p>Such a lock is gone, too, once its process closes any other descriptor of that file, so none of its own process's files is ever opened here.
  */
@@ -44,14 +44,16 @@ final class Presence implements Closeable {
      * @throws IOException the file cannot be made or locked
      */
     static Presence of(long writer, File directory, String boot) throws IOException {
-        String ending = '.' + Long.toString(Ancestors.ownNumber()) + ENDING;
+        String process = Ancestors.own();
+        // its number alone would be that of whoever was PID 1 of the container before
+        String ending = '.' + process.replace(' ', '-') + ENDING;
         File own = new File(directory, boot + '.' + Long.toHexString(writer) + ending);
         RandomAccessFile file = new RandomAccessFile(own, "rw");
         try {
             if (file.getChannel().tryLock() == null) {
                 throw new IOException(own + " is locked by another process");
             }
-            file.writeBytes(Ancestors.own());
+            file.writeBytes(process);
             return new Presence(directory, boot, file, ending);
         } catch (IOException | RuntimeException e) {
             file.close();

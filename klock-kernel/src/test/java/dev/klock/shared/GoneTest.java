@@ -119,8 +119,7 @@ class GoneTest {
     @Tag("FIELD-I16")
     void processOfWhichNothingTells_isNotTakenForGone_andOfOneThatIsGoneNothingIsLeftInTheEnd() throws Exception {
         EmbeddedSession young = session(this::undo, 9);
-        File[] alive = home.resolve("kernel").toFile().listFiles((dir, name) -> name.endsWith("." + holder.pid() + ".alive"));
-        assertThat(alive).hasSize(1);
+        File[] alive = presence();
         byte[] nothing = Files.readAllBytes(alive[0].toPath());
         Files.delete(alive[0].toPath());
         assertThat(young.acquire(A, 100, 0, false).verdict()).isEqualTo(Verdict.DIE);
@@ -138,6 +137,25 @@ class GoneTest {
         assertThat(alive[0]).as("its session is remembered").exists();
         assertThat(stale).doesNotExist();
         assertThat(ofAnotherBoot).doesNotExist();
+    }
+
+    private File[] presence() {
+        File[] alive = home.resolve("kernel").toFile().listFiles((dir, name) -> name.contains("." + holder.pid() + "-") && name.endsWith(".alive"));
+        assertThat(alive).hasSize(1);
+        return alive;
+    }
+
+    /** As in containers, where each is PID 1. */
+    @Test
+    @Tag("FIELD-I04")
+    void processThatHadTheNumberOfThisOne_isGoneOnceItHasEnded() throws Exception {
+        EmbeddedSession young = session(this::undo, 9);
+        File alive = presence()[0];
+        kill();
+        Path ofTheSameNumber = alive.toPath().resolveSibling(alive.getName().replace("." + holder.pid() + "-", "." + ProcessHandle.current().pid() + "-"));
+        Files.move(alive.toPath(), ofTheSameNumber);
+        assertThat(young.acquire(A, 1000, 0, false).isGranted()).isTrue();
+        assertThat(undone).containsExactly(HOLDER);
     }
 
     @Test

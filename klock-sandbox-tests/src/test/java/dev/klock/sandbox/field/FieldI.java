@@ -13,7 +13,8 @@ final class FieldI {
         c.of("I03", "H", "wall clocks that differ, or are set").as("leases go by the machine's monotonic clock")
                 .provenBy("SharedKernelTest.wallClocks_thatAreHoursApart_endNoLeaseEarly_andLetNoneLast");
         c.of("I04", "H", "a process number that was given anew").as("means nothing: who is there holds a lock of the system's")
-                .provenBy("GoneTest.leaseOfAProcessThatWasKilled_isFreeAtOnceForAYoungerOne_onceItsWorkIsUndone");
+                .provenBy("GoneTest.leaseOfAProcessThatWasKilled_isFreeAtOnceForAYoungerOne_onceItsWorkIsUndone", "GoneTest.processThatHadTheNumberOfThisOne_isGoneOnceItHasEnded",
+                        "ContainerTest.program_thatWasKilled_isRolledBackByTheNextContainer_whosePidIsTheSame");
         c.of("I05", "H", "a holder that is killed").as("undone, then the next one has it")
                 .provenBy("SharedHomeTest.holder_thatIsKilled_isUndoneBeforeTheNextOneHasItsFiles", "AgentsTest.killedProgram_isUndoneForAllItsAgents");
         c.of("I06", "H", "one that was declared dead asks again under its old name").as("refused until it registers anew")
