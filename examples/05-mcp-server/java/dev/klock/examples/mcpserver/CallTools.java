@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Optional;
 
 /**
  * The client, in the place of a chat program with a model: {@code CallTools REQUESTS COMMAND...} starts an MCP server by COMMAND and asks it
@@ -31,6 +31,9 @@ public final class CallTools {
     /** Starts a server as the client's child that gets no signal, but whose stdin ends; and keeps its exit code. */
     private static final String KEEPING = "trap : TERM; { \"$@\" 2> server.log; echo $? > server.exit; } | tee server.stdout";
 
+    private static volatile boolean greeted;
+    private static volatile boolean ended;
+
     private CallTools() {
     }
 
@@ -42,21 +45,26 @@ public final class CallTools {
                 ServerParameters.builder("/bin/sh").args(command).env(System.getenv()).build(), McpJsonDefaults.getMapper());
 
         McpSyncClient client = McpClient.sync(transport).requestTimeout(PATIENCE).initializationTimeout(PATIENCE).build();
+        watch(client);
         client.initialize();
-        AtomicBoolean ended = watch(transport, client);
+        greeted = true;
         for (String request : requests) {
-            if (ended.get()) {
+            if (ended) {
                 break;
             }
             CallToolRequest call = McpJsonDefaults.getMapper().readValue(request, CallToolRequest.class);
             System.out.println("  " + call.name() + shown(call.arguments()));
             System.out.println("    " + shorten(answer(client, call)));
         }
-        if (!ended.get()) {
+        if (!ended) {
             client.closeGracefully();
         }
         transport.awaitForExit();
-        System.exit(Integer.parseInt(Files.readString(Path.of("server.exit")).trim()));
+        System.exit(exitCode());
+    }
+
+    private static int exitCode() throws IOException {
+        return Integer.parseInt(Files.readString(Path.of("server.exit")).trim());
     }
 
     private static String shown(Map<String, Object> arguments) {
@@ -74,17 +82,28 @@ public final class CallTools {
         }
     }
 
-    /** Tells when the server has ended, and ends the call that waits for an answer of it. */
-    private static AtomicBoolean watch(StdioClientTransport transport, McpSyncClient client) {
-        AtomicBoolean ended = new AtomicBoolean();
+    /** When the server ends, so does the call that waits for its answer; and all of this, if it has not even said hello. */
+    private static void watch(McpSyncClient client) {
         Thread watch = new Thread(() -> {
-            transport.awaitForExit();
-            ended.set(true);
-            client.close();
+            try {
+                Optional<ProcessHandle> server = Optional.empty();
+                while (server.isEmpty()) {
+                    Thread.sleep(10);
+                    server = ProcessHandle.current().children().findAny();
+                }
+                server.get().onExit().join();
+                ended = true;
+                if (!greeted) {
+                    System.out.println("  the server did not start; server.log has what it said");
+                    System.exit(exitCode());
+                }
+                client.close();
+            } catch (InterruptedException | IOException e) {
+                throw new IllegalStateException(e);
+            }
         });
         watch.setDaemon(true);
         watch.start();
-        return ended;
     }
 
     private static String shorten(String answer) {
