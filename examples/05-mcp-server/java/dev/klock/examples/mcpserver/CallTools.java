@@ -46,7 +46,12 @@ public final class CallTools {
 
         McpSyncClient client = McpClient.sync(transport).requestTimeout(PATIENCE).initializationTimeout(PATIENCE).build();
         watch(client);
-        client.initialize();
+        try {
+            client.initialize();
+        } catch (RuntimeException e) {
+            System.out.println("  the server does not answer: " + e.getMessage());
+            System.exit(1);
+        }
         greeted = true;
         for (String request : requests) {
             if (ended) {
