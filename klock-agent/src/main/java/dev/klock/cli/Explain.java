@@ -138,16 +138,8 @@ final class Explain extends Verb {
         if (session != null) {
             return LogFiles.ofSession(home, session);
         }
-        LogFiles last = null;
-        long lastMs = Long.MIN_VALUE;
-        for (LogFiles log : LogFiles.all(home)) {
-            SessionRecord record = SessionRecord.read(log);
-            boolean counts = seq != null || about != null || record.counts[Decision.DENY.ordinal()] + record.counts[Decision.WARN.ordinal()] > 0;
-            if (counts && record.startedMs() >= lastMs) {
-                last = log;
-                lastMs = record.startedMs();
-            }
-        }
+        LogFiles last = SessionRecord.last(home,
+                record -> seq != null || about != null || record.counts[Decision.DENY.ordinal()] + record.counts[Decision.WARN.ordinal()] > 0);
         if (last == null) {
             throw new UsageException("in no session of " + home + " anything was denied or warned about");
         }

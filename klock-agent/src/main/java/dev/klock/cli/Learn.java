@@ -6,6 +6,7 @@ import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.LaunchVariables;
 import dev.klock.agent.config.Mode;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Escapes;
 import dev.klock.agent.log.Release;
 import dev.klock.cli.learn.ManifestWriter;
@@ -34,7 +35,8 @@ import picocli.CommandLine.Parameters;
 final class Learn extends Verb {
     private static final int SEVERAL = 3;
 
-    @Parameters(arity = "0..*", paramLabel = "SESSION", description = "The sessions; by default all in mode=learn of the agent whose learn session is the newest.")
+    @Parameters(arity = "0..*", paramLabel = "SESSION", description = {"The sessions; by default all in mode=learn of the agent whose learn session is the newest,",
+        "with --merge and --denied the last one in which something was denied."})
     private List<String> sessions = new ArrayList<>();
 
     @Option(names = "--home", paramLabel = "DIRECTORY", description = "The home; by default the one a launch from here would use.")
@@ -82,7 +84,8 @@ final class Learn extends Verb {
         }
         Path home = logs.isEmpty() || !sessions.isEmpty() ? home(directory).directory().toPath() : null;
         Given given = merge == null ? null : new Given(Given.argument(merge, directory, null), environment);
-        Manifest old = given == null ? null : Given.agent(given.manifest(), agent);
+        Manifest all = given == null ? null : given.manifest();
+        Manifest old = given == null ? null : Given.agent(all, agent);
         Observations seen = new Observations(denied, old == null ? null : new DeclaredBy(old, new Judge(given, old, environment)));
         List<LogFiles> chosen = chosen(home);
         for (LogFiles log : chosen) {
@@ -91,6 +94,11 @@ final class Learn extends Verb {
         seen.end();
         if (agent == null && seen.agents().size() > 1) {
             throw new UsageException("the sessions are of several agents (" + Escapes.line(String.join(", ", seen.agents())) + "); say --agent ID");
+        }
+        for (String its : agent == null && all != null ? seen.agents() : Set.<String>of()) {
+            if (all.agent(its) != null && all.agent(its) != old) {
+                throw new UsageException(all.file() + " has a scope of its own for " + Escapes.line(its) + ", whose the sessions are; say --agent " + Escapes.line(its));
+            }
         }
         File place = place(given, home);
         Variables variables = new LaunchVariables(environment, place);
@@ -205,7 +213,7 @@ final class Learn extends Verb {
             chosen.add(LogFiles.ofSession(home, id));
         }
         if (chosen.isEmpty()) {
-            return learnt(home);
+            return denied && merge != null ? List.of(lastDenied(home)) : learnt(home);
         }
         List<LogFiles> its = new ArrayList<>();
         for (LogFiles log : chosen) {
@@ -217,6 +225,15 @@ final class Learn extends Verb {
             throw new UsageException("none of these sessions is of agent " + Escapes.line(agent));
         }
         return its;
+    }
+
+    /** Not with those that ran to learn: what somebody took out of the manifest since is to stay out. */
+    private LogFiles lastDenied(Path home) throws UsageException, IOException {
+        LogFiles last = SessionRecord.last(home, record -> record.counts[Decision.DENY.ordinal()] > 0 && (agent == null || agent.equals(record.agent)));
+        if (last == null) {
+            throw new UsageException("in no session" + (agent == null ? "" : " of " + Escapes.line(agent)) + " in " + home + " anything was denied");
+        }
+        return last;
     }
 
     /** All that ran to learn, of the agent of the newest of them. */

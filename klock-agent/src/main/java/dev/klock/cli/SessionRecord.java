@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * What one session's log says of it as a whole. Read record by record, so that a log of any size can be; a record torn by a crash or a
@@ -61,6 +62,20 @@ final class SessionRecord implements LogVisitor {
             sessions.add(read(log));
         }
         return sessions;
+    }
+
+    /** The log of the session that began last among those of {@code home} that count; null if none does. */
+    static LogFiles last(Path home, Predicate<SessionRecord> counts) throws IOException {
+        LogFiles last = null;
+        long lastMs = Long.MIN_VALUE;
+        for (LogFiles log : LogFiles.all(home)) {
+            SessionRecord record = read(log);
+            if (counts.test(record) && record.startedMs() >= lastMs) {
+                last = log;
+                lastMs = record.startedMs();
+            }
+        }
+        return last;
     }
 
     /** What {@code log} says. */

@@ -122,6 +122,39 @@ class LearnTest {
     }
 
     @Test
+    void merge_ofWhatWasDenied_withoutASession_takesTheLastInWhichSomethingWas() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        session("a", "learn", "CONSUMES y LEARN", "CONSUMES taken/out/since LEARN");
+        session("a", "strict", "CONSUMES earlier DENY");
+        session("a", "strict", "CONSUMES y ALLOW", "DELETES x DENY");
+        session("b", "strict", "CONSUMES of/b DENY");
+        session("a", "strict", "CONSUMES y ALLOW");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--agent", "c")).isEqualTo(2);
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--agent", "a", "--write")).as(err).isZero();
+        assertThat(manifest).hasContent(HEAD + "  - CONSUMES FILE:${workspace}/y\n  # 1 event, Main.main(Main.java:7)\n  - DELETES FILE:${workspace}/x\n");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied")).as(err).isZero();
+        assertThat(out).contains("/of/b");
+    }
+
+    @Test
+    void merge_ofWhatWasDenied_whereNothingWas_saysSo() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        session("a", "strict", "CONSUMES y ALLOW");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied")).isEqualTo(2);
+        assertThat(err).contains("in no session in " + work.resolve(".klock") + " anything was denied").hasLineCount(1);
+    }
+
+    @Test
+    void merge_ofAnAgentThatHasItsOwnScope_isNotIntoThatOfTheProcess() throws Exception {
+        Files.writeString(manifest, HEAD + "  - CONSUMES FILE:${workspace}/p\nagents:\n  - agent_id: b\n    scope:\n      - CONSUMES FILE:${workspace}/x\n");
+        session("b", "block", "MUTATES z DENY");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).isEqualTo(2);
+        assertThat(err).contains("klock.yaml has a scope of its own for b, whose the sessions are; say --agent b").hasLineCount(1);
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write", "--agent", "b")).as(err).isZero();
+        assertThat(manifest).content().endsWith("      - MUTATES FILE:${workspace}/z\n");
+    }
+
+    @Test
     void merge_ofAnotherAgentsLines_changesThat() throws Exception {
         Files.writeString(manifest, HEAD + "  - CONSUMES FILE:${workspace}/p\nagents:\n  - agent_id: b\n    scope:\n      - CONSUMES FILE:${workspace}/x\n");
         session("b", "learn", "CONSUMES x LEARN", "MUTATES z LEARN");
