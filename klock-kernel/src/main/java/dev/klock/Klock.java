@@ -94,6 +94,7 @@ public final class Klock {
      * @throws KlockException also if the manifest has no such agent
      */
     public static KlockSession open(Path manifest, String agent, Duration wait) throws KlockException, InterruptedException {
+        Objects.requireNonNull(wait, "wait");
         return provider().open(manifest, agent, wait);
     }
 
@@ -120,6 +121,7 @@ public final class Klock {
      * does not follow. Reactor: {@code Schedulers.onScheduleHook("klock", Klock::wrap)}. RxJava: {@code RxJavaPlugins.setScheduleHandler(Klock::wrap)}.
      */
     public static Runnable wrap(Runnable work) {
+        Objects.requireNonNull(work, "work");
         return subject().wrap(work);
     }
 
@@ -131,6 +133,7 @@ public final class Klock {
      * @throws KlockException if something is known and cannot be read
      */
     public static void onObservationUpdate(Consumer<List<String>> listener) throws KlockException {
+        Objects.requireNonNull(listener, "listener");
         List<String> changes = provider().observationUpdate();
         if (!changes.isEmpty()) {
             listener.accept(changes);

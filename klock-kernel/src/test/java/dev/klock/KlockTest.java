@@ -52,6 +52,16 @@ class KlockTest {
     }
 
     @Test
+    void open_ofNothing_saysWhatIsMissing() throws Exception {
+        Path none = dir.resolve("none.yaml");
+        assertThatThrownBy(() -> Klock.open(none)).isInstanceOf(KlockException.class).hasMessage(none + ": is missing");
+        Path file = manifest("starter", -1, "PROVIDES PROCESS:/bin/true");
+        assertThatThrownBy(() -> Klock.open(file, (Duration) null)).isInstanceOf(NullPointerException.class).hasMessage("wait");
+        assertThatThrownBy(() -> Klock.wrap(null)).isInstanceOf(NullPointerException.class).hasMessage("work");
+        assertThatThrownBy(() -> Klock.onObservationUpdate(null)).isInstanceOf(NullPointerException.class).hasMessage("listener");
+    }
+
+    @Test
     @Tag("C48")
     void open_ofProgramStartsOnly_mayWorkUntilItEnds() throws Exception {
         Path file = manifest("starter", -1, "PROVIDES PROCESS:/bin/true");
@@ -527,7 +537,7 @@ class KlockTest {
             Klock.onObservationUpdate(told::addAll);
             assertThat(told).containsExactly("builder/s1 MUTATES FILE:/w/a");
             Files.delete(file);
-            assertThatThrownBy(() -> Klock.onObservationUpdate(told::addAll)).isInstanceOf(KlockException.class).hasMessageContaining(file + ": cannot be read");
+            assertThatThrownBy(() -> Klock.onObservationUpdate(told::addAll)).isInstanceOf(KlockException.class).hasMessageContaining(file + ": is missing");
         } finally {
             System.clearProperty(ObservationUpdate.PROPERTY);
         }

@@ -3,6 +3,7 @@ package dev.klock.agent;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Escapes;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.ThisProcess;
 import dev.klock.digest.DigestFormat;
@@ -19,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -70,6 +72,13 @@ final class Digests {
                 removeIfOld(file, nowMs);
                 continue;
             }
+            if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+                // to open a pipe would wait for ever
+                if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+                    Stderr.warn(Escapes.line("the digest " + file) + " is not used: it is no file; remove it");
+                }
+                continue;
+            }
             Restored read = reader.read(bytes(file), agentId, nowMs);
             if (read.isRefused()) {
                 refused(file, read.refusal());
@@ -104,7 +113,7 @@ final class Digests {
         }
         Path aside = file.resolveSibling(file.getFileName() + REFUSED);
         Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
-        Stderr.warn("the digest " + file + " is not used (" + why + "); it is put aside as " + aside.getFileName() + ", and the agent is as young as if there were none");
+        Stderr.warn(Escapes.line("the digest " + file + " is not used (" + why + "); it is put aside as " + aside.getFileName()) + ", and the agent is as young as if there were none");
     }
 
     /** What was taken by a process that has ended since, or refused, and has lost its meaning by its age. */

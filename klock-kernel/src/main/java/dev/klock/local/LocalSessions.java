@@ -24,8 +24,10 @@ import dev.klock.resource.Resource;
 import dev.klock.resource.Shown;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -149,7 +151,7 @@ public final class LocalSessions implements Klock.Provider {
         try {
             return LocalSession.changes(ObservationUpdate.read(Files.readAllBytes(Path.of(file))));
         } catch (IOException e) {
-            throw new KlockException(file + ": cannot be read: " + e, e);
+            throw new KlockException(file + ": " + problem(e), e);
         }
     }
 
@@ -252,13 +254,17 @@ public final class LocalSessions implements Klock.Provider {
         said = true;
     }
 
+    private static String problem(IOException e) {
+        return e instanceof NoSuchFileException ? "is missing" : e instanceof AccessDeniedException ? "may not be read" : "cannot be read: " + e.getMessage();
+    }
+
     private static Manifest read(Path file) throws KlockException {
         byte[] bytes;
         Path absolute = file.toAbsolutePath().normalize();
         try (InputStream in = Files.newInputStream(absolute)) {
             bytes = in.readNBytes(Manifest.MAX_BYTES + 1);
         } catch (IOException e) {
-            throw new KlockException(file + ": cannot be read: " + e, e);
+            throw new KlockException(file + ": " + problem(e), e);
         }
         try {
             String workspace = real(absolute.getParent()).toString();

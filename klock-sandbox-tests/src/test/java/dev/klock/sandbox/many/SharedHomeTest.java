@@ -235,18 +235,20 @@ class SharedHomeTest {
     @MethodSource(JDKS)
     @Tag("K8-9")
     @Tag("K8-10")
-    void digest_thatSomebodyHasChanged_isRefusedWithItsReason_andMakesNobodyOlder(Jdk jdk) throws IOException {
+    void digest_thatSomebodyHasChanged_isRefusedWithItsReason_andMakesNobodyOlder(Jdk jdk) throws IOException, InterruptedException {
         Workspace w = workspace();
         Child.Running older = holder(w, jdk, "older", "");
         agent(w, jdk, "younger", "", "write w/out/a mine").run();
         Path digest = digests(w).get(0);
         String text = Files.readString(digest);
         Files.writeString(digest, text.replaceFirst("\"priority_timestamp\":\\d+", "\"priority_timestamp\":1"));
+        // whoever opens one waits for somebody who writes
+        assertThat(new ProcessBuilder("mkfifo", digest.resolveSibling("pipe.json").toString()).start().waitFor()).isZero();
 
         Outcome again = agent(w, jdk, "younger", "", "write w/out/a mine").run();
 
         assertThat(again.exit()).as(again.toString()).isEqualTo(DIED);
-        assertThat(again.err()).contains(digest.getFileName() + " is not used (FORGED: ");
+        assertThat(again.err()).contains(digest.getFileName() + " is not used (FORGED: ", "pipe.json is not used: it is no file");
         assertThat(digest).doesNotExist();
         assertThat(digest.resolveSibling(digest.getFileName() + ".refused")).exists();
         go(w);
