@@ -609,6 +609,10 @@ final class Judge {
         // through its new name it can be read and changed (A15)
         require(work, f.op, existing, MUTATES, requestedExisting);
         require(work, f.op, existing, CONSUMES, requestedExisting);
+        if (existing == name) {
+            // which is there already
+            return;
+        }
         f.a = existing;
         if (!create(work, f, name, (mode & S_IFMT) == S_IFLNK, requestedName)) {
             f.a = null;
