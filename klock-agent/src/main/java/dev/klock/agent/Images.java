@@ -346,7 +346,7 @@ final class Images implements PreImages {
             byte[] path = name(real);
             switch (real.form()) {
                 case EXACT:
-                    backups.image(path);
+                    backups.imageForChild(path);
                     reach(path, 0, true, new ArrayList<>());
                     break;
                 case CHILDREN:
@@ -376,7 +376,7 @@ final class Images implements PreImages {
 
     @Override
     public void lent(byte[] path) throws IOException {
-        backups.image(path);
+        backups.imageForChild(path);
         reach(path, 0, true, new ArrayList<>());
     }
 

@@ -558,6 +558,15 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** {@link #image} of what a child is about to change: which file it has open is not seen here. */
+    public void imageForChild(byte[] path) throws IOException {
+        image(path);
+        Entry e = known.get(new Name(path));
+        if (e != null) {
+            e.lent = true;
+        }
+    }
+
     /**
      * {@link #image} of a file that is about to be mapped for writing: no {@link #left} follows. Until the process is gone its bytes may
      * change without a call.
@@ -1114,6 +1123,7 @@ public final class Backups implements Closeable {
                 }
                 // not before: until it is known how it was left, its other names are those of something that is being changed
                 e.users = 0;
+                e.lent = false;
                 child = e.openDepth > 0;
                 children.closed(e);
                 e.overlapped = false;
@@ -1897,7 +1907,7 @@ public final class Backups implements Closeable {
     }
 
     private boolean supersedeReplaced(Entry e, FileState there) throws IOException {
-        if (there.kind != FileState.FILE || e.isOpenOn(there) || children.isOpen(e.name) || !known.isReplaced(e, there)) {
+        if (there.kind != FileState.FILE || children.isOpen(e.name) || !known.isReplaced(e, there)) {
             return false;
         }
         e.superseded();
@@ -2592,8 +2602,11 @@ public final class Backups implements Closeable {
             noteParent(e.name.parent());
         }
         // that it was gone must be known after a crash: what comes in its place may have its inode number
-        if (e.leftCount < WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE || e.gone && !wasGone) {
-            e.leftCount++;
+        // an operation that has failed, or changed nothing, is not to keep a later one's end from being known at once
+        boolean same = sameName && (now.kind == FileState.ABSENT || now.sameStat(before));
+        if ((same ? e.sameCount : e.leftCount) < WRITTEN_AT_ONCE || now.nlink > 1 && now.kind == FileState.FILE || e.gone && !wasGone) {
+            e.sameCount += same ? 1 : 0;
+            e.leftCount += same ? 0 : 1;
             writeLeft(e, later);
             if (now.sha != null || now.kind != FileState.FILE || now.size > HASHED_WHEN_LEFT) {
                 return;

@@ -61,7 +61,7 @@ final class ChildWork {
             File[] entries = files.path(path).toFile().listFiles();
             for (int i = 0; entries != null && i < entries.length; i++) {
                 byte[] name = files.name(entries[i].toPath());
-                backups.image(name);
+                backups.imageForChild(name);
                 below.add(name);
             }
             openBelow(path, 1);
@@ -214,7 +214,6 @@ final class ChildWork {
             } else if (e.left == null && e.users == 0) {
                 // not as it is when all have been compared: others may come in between
                 backups.left(e, before.sha != null && !before.racy() ? now.withSha(before.sha) : now, backups.next());
-                e.leftCount++;
                 backups.writeLeft(e, true);
             }
         } catch (IOException unknown) {

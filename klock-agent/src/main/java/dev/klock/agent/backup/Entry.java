@@ -44,6 +44,8 @@ final class Entry {
     /** Data of the image fails its checksum. */
     boolean damaged;
 
+    /** A child is at work on it, with descriptors of its own. */
+    volatile boolean lent;
     /** Changes going on: {@code image} calls without their {@code left}. */
     int users;
     /** It was mapped while it was open for writing; until {@link Mappings} finds the last mapping gone, {@link #users} stays above 0. */
@@ -76,6 +78,8 @@ final class Entry {
     /** Two changes of it overlapped since it last was at rest, so a descriptor alone does not tell what is at the name. */
     boolean overlapped;
     int leftCount;
+    /** How often it was left as it had been before, as {@link #leftCount} of what was changed. */
+    int sameCount;
     /** It changed while a child ran, not by the program itself: by the child or, which nothing tells apart, by somebody else. */
     boolean byChild;
     /** A child was at work on it, and what is there now came when the child was over: {@link #left} says what was there before. */
@@ -202,6 +206,16 @@ final class Entry {
      */
     boolean isOpenOn(FileState file) {
         return users > 0 && (users <= mappings ? isAmong(mappedTo, file) : wasAt(file));
+    }
+
+    /** Of a file that {@link #isOpenOn} tells of: whether its number cannot be another's, or who has it open is not this process. */
+    boolean isNumberHeld(FileState file) {
+        return lent || unheld || isAmong(mappedTo, file);
+    }
+
+    /** Whether not only one file is known to have been at the path while it is being changed: which of them is open still the number does not tell. */
+    boolean hadSeveral() {
+        return met.length + (lastKnown().kind == FileState.ABSENT ? 0 : 1) > 1;
     }
 
     private static boolean isAmong(FileState[] files, FileState file) {

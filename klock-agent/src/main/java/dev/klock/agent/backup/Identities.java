@@ -2,6 +2,10 @@ package dev.klock.agent.backup;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -203,10 +207,15 @@ final class Identities {
         return known;
     }
 
+    /** What is at {@code name}, not counting ways through links that were put above it later. */
+    FileState at(Name name) throws IOException {
+        return blocked(name) == null ? FileState.look(files, name) : FileState.absent();
+    }
+
     /** Whether the object still is at {@code name}, not counting ways through links that were put above it later. */
     boolean holds(Name name, FileState object) {
         try {
-            return blocked(name) == null && FileState.look(files, name).sameInode(object);
+            return at(name).sameInode(object);
         } catch (IOException unreachable) {
             return false;
         }
@@ -326,7 +335,7 @@ final class Identities {
     }
 
     private boolean looksReplaced(Entry e, FileState now) {
-        if (now.kind != FileState.FILE || e.isOpenOn(now) || leftAsIs(now)) {
+        if (now.kind != FileState.FILE || e.isOpenOn(now) && (e.isNumberHeld(now) || !e.hadSeveral()) || leftAsIs(now)) {
             return false;
         }
         if (now.size == 0 && System.nanoTime() - e.touchedNs < MAX_MAKING_NS) {
@@ -336,7 +345,7 @@ final class Identities {
         Entry[] candidates = byInode.get(now.ino);
         for (int i = 0; candidates != null && i < candidates.length; i++) {
             Entry c = candidates[i];
-            if (c.role == Entry.TOUCHED && (now.couldBeMoved(c.image) || c.isOpenOn(now))) {
+            if (c.role == Entry.TOUCHED && (now.couldBeMoved(c.image) || c != e && isOpenOn(c, now))) {
                 return false;
             }
         }
@@ -406,7 +415,7 @@ final class Identities {
             if (other == e || other.role != Entry.TOUCHED) {
                 continue;
             }
-            known |= now.couldBeMoved(other.image) || holds(other.name, now) || other.isOpenOn(now);
+            known |= now.couldBeMoved(other.image) || holds(other.name, now) || isOpenOn(other, now);
             if (now.sameInode(other.image) && (other.image.hasOtherNames() || now.hasOtherNames() && holds(other.name, now)) && (now.kind != FileState.FILE || other.contentAt >= 0)) {
                 twin = other;
             }
@@ -598,11 +607,10 @@ final class Identities {
      * a later session, which had moved it on, has made it anew, or a copy has.
      */
     boolean isLikeBrought(Entry e, FileState now) {
-        FileState was = lastBrought(e);
-        if (now.kind == FileState.ABSENT || now.kind != was.kind || !now.isLike(was) || !now.sameOwnerAndMode(was)
-                || now.hasOtherNames() && !was.hasOtherNames()) {
+        if (!couldBeBrought(e, now)) {
             return false;
         }
+        FileState was = lastBrought(e);
         switch (now.kind) {
             case FileState.FILE: return now.size == was.size && now.mtime == was.mtime;
             case FileState.DIRECTORY: {
@@ -612,6 +620,13 @@ final class Identities {
             // the JDK may give these no nanoseconds
             default: return now.mtime / NS_PER_MICRO == was.mtime / NS_PER_MICRO;
         }
+    }
+
+    /** {@link #isLikeBrought} but for size and times. */
+    boolean couldBeBrought(Entry e, FileState now) {
+        FileState was = lastBrought(e);
+        return now.kind != FileState.ABSENT && now.kind == was.kind && now.isLike(was) && now.sameOwnerAndMode(was)
+                && (!now.hasOtherNames() || was.hasOtherNames());
     }
 
     /** {@link #isLikeBrought}: whether it is known that it holds the same. */
@@ -648,12 +663,55 @@ final class Identities {
             boolean there = holds(from.name, now);
             boolean here = from.name.equals(name);
             // what the session has open is that file: its number cannot have been given to another
-            known |= now.couldBeMoved(from.image) || there && !here && from.left == null || from.isOpenOn(now);
+            known |= now.couldBeMoved(from.image) || there && !here && from.left == null || isOpenOn(from, now);
             if (!here && (origin == null || from.image.sameInode(now)) && isBrought(from.name, name, there)) {
                 origin = from;
             }
         }
-        return known ? origin : null;
+        return known && (now.kind != FileState.DIRECTORY || origin == null || !moves.isNoted() || moves.led(origin.name, name) || isDirectory(candidates, name, now))
+                ? origin : null;
+    }
+
+    /** Whether the directory {@code now} is one that had its number when the session knew it, and none that was given it since: by its time, or what is in it. */
+    private boolean isDirectory(Entry[] candidates, Name name, FileState now) {
+        List<Name> inside = null;
+        for (Entry c : candidates) {
+            if (c.role != Entry.TOUCHED) {
+                continue;
+            }
+            if (now.mtime == c.ownMtime || isOfTime(c.image, now) || isOfTime(c.left, now) || isOfTime(c.prior, now)) {
+                return true;
+            }
+            try {
+                inside = inside == null ? list(name) : inside;
+                for (Name child : inside) {
+                    Entry was = entries.get(c.name.child(child.last()));
+                    if (was != null && was.role == Entry.TOUCHED && isKnown(was, FileState.look(files, child))) {
+                        return true;
+                    }
+                }
+            } catch (IOException unreadable) {
+                // it may be anybody's, and stays
+                return false;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isOfTime(FileState noted, FileState now) {
+        return noted != null && noted.sameInode(now) && noted.mtime == now.mtime;
+    }
+
+    private List<Name> list(Name directory) throws IOException {
+        List<Name> children = new ArrayList<>();
+        try (DirectoryStream<Path> list = Files.newDirectoryStream(files.path(directory.bytes))) {
+            for (Path child : list) {
+                children.add(directory.child(files.name(child.getFileName())));
+            }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return children;
     }
 
     /**
@@ -766,6 +824,14 @@ final class Identities {
 
     // --- being changed under another name
 
+    /**
+     * Whether the session has this file open by the path of c: not another one that was given the number of one that it had open there. That number is free
+     * when the file has no name and no descriptor any more.
+     */
+    private boolean isOpenOn(Entry c, FileState now) {
+        return c.isOpenOn(now) && (c.isNumberHeld(now) || holds(c.name, now) || hasNamesLeft(byInode.get(now.ino), now, 0) || OpenFiles.isOpenForWriting(now));
+    }
+
     /** Whether the session is changing the file under another of its names, or was when that name went. */
     boolean openElsewhere(FileState now) {
         return openElsewhere(null, now);
@@ -778,7 +844,7 @@ final class Identities {
             return false;
         }
         for (Entry c : candidates) {
-            if (c != except && c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || c.isOpenOn(now))) {
+            if (c != except && c.role == Entry.TOUCHED && c.left == null && (now.nlink > 1 && holds(c.name, now) || isOpenOn(c, now))) {
                 return true;
             }
         }
@@ -796,7 +862,7 @@ final class Identities {
         }
         for (Entry c : candidates) {
             // what went with its directory was not open, though nothing is known to have been left at its name; after a crash nothing tells
-            boolean open = c.isOpenOn(now) || c.left == null && (crashed || !isGoneWithDirectory(c)) && c.wasAt(now);
+            boolean open = isOpenOn(c, now) || c.left == null && (crashed || !isGoneWithDirectory(c)) && c.wasAt(now);
             if (c != except && c.role == Entry.TOUCHED && open && hasNamesLeft(candidates, now, 0)) {
                 return true;
             }

@@ -90,6 +90,10 @@ final class Rollback {
     private final Map<Name, IOException> unread = new TreeMap<>();
     /** Files of several names that came back as another file. */
     private final List<Plan> apart = new ArrayList<>();
+    /** What a directory was before this rollback took the first thing out of it. */
+    private final Map<Name, FileState> emptied = new HashMap<>();
+    /** How many names of a file the session can still be told by, by inode. */
+    private NamesFound namesFound;
     private final List<Plan> batch = new ArrayList<>();
     private long batchBytes;
     private final Set<Name> changed = new TreeSet<>();
@@ -156,6 +160,7 @@ final class Rollback {
         if (undo.dry()) {
             return foretold();
         }
+        namesFound = new NamesFound(plans, byName, known);
         noteDecisions();
         for (int i = plans.size() - 1; i >= 0; i--) {
             remove(plans.get(i));
@@ -306,6 +311,7 @@ final class Rollback {
             if (p.action != Plan.REMOVE && p.action != Plan.REPLACE) {
                 return;
             }
+            meet(e.name.parent());
             if (p.now.kind != FileState.DIRECTORY) {
                 if (!displaced.takeAway(p)) {
                     return;
@@ -335,6 +341,13 @@ final class Rollback {
             aside.keepTheirs(p, "changed by someone else while it was put back");
         } catch (IOException | UncheckedIOException failed) {
             decisions.stop(p, failed);
+        }
+    }
+
+    /** Something is about to be taken out of the directory. */
+    private void meet(Name directory) throws IOException {
+        if (directory != null && !emptied.containsKey(directory)) {
+            emptied.put(directory, FileState.look(files, directory));
         }
     }
 
@@ -459,7 +472,27 @@ final class Rollback {
     /** What the session has brought to {@code name}, and the undo of a later session has made anew there; null if it is not that. */
     private Entry madeAnew(Name name, FileState now) throws IOException {
         Entry e = known.broughtTo(name);
-        return e != null && known.isLikeBrought(e, now) && (isUnproven(e, now) || known.isSameBrought(e, now)) ? e : null;
+        if (e == null) {
+            return null;
+        }
+        if (now.kind == FileState.DIRECTORY) {
+            // what this rollback has taken out of it has given it another time
+            FileState met = emptied.get(name);
+            FileState was = met != null && met.sameInode(now) ? met : now;
+            return known.isLikeBrought(e, was) || known.couldBeBrought(e, now) && holdsMadeAnew(name) ? e : null;
+        }
+        return known.isLikeBrought(e, now) && (isUnproven(e, now) || known.isSameBrought(e, now)) ? e : null;
+    }
+
+    /** Whether there is something in the directory that was made anew there: if this was interrupted, the directory's time tells nothing any more. */
+    private boolean holdsMadeAnew(Name directory) throws IOException {
+        for (Name child : files.list(directory)) {
+            FileState now = FileState.look(files, child);
+            if (now.kind != FileState.ABSENT && madeAnew(child, now) != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether nothing but its size and times tells that it is what the session has brought there: it is kept. */
@@ -936,7 +969,11 @@ final class Rollback {
             return;
         }
         int back = others(image);
-        int unknown = image.nlink - back;
+        int unknown = Math.min(image.nlink - back, namesFound.unknown(image));
+        if (unknown == 0) {
+            // the others were taken away by somebody else before this
+            return;
+        }
         if (unknown > 0 && known.wasChangedInPlace(image)) {
             aside.keepTheirs(p, "it is back, but was one of " + image.nlink + " names of a file: " + (unknown == 1 ? "one that is not known still holds"
                     : unknown + " that are not known still hold") + " what the session wrote");

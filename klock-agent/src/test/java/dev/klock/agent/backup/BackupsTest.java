@@ -2530,6 +2530,28 @@ class BackupsTest {
         assertThat(again).hasContent("theirs");
     }
 
+    /** Neither the child nor the rename has changed it: how the one change of the session's has left it is on record at once. */
+    @Test
+    @Tag("C32")
+    @Tag("C45")
+    void rollbackAfterAKill_ofAFileThatOthersReplaced_whichAChildAndAFailedRenameHadLeftAlone_keepsTheirs() throws IOException {
+        Path f = file("f", "first");
+        Path d = Files.createDirectory(out.resolve("d"));
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        backups.leftTree(Work.name(out));
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(() -> work.rename(d, f)).isInstanceOf(IOException.class);
+        }
+        work.write(f, "session");
+        Files.move(Files.writeString(temp.resolve("theirs"), "theirs"), f, StandardCopyOption.REPLACE_EXISTING);
+        kill();
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(f).as(report.toString()).hasContent("theirs");
+        assertThat(entry(report, f).outcome()).isEqualTo(RollbackReport.Outcome.KEPT_THEIRS);
+    }
+
     /** Changes that follow each other so fast that nobody looks at what each has left. */
     @Test
     @Tag("C32")

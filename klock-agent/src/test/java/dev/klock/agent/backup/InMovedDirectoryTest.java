@@ -788,4 +788,38 @@ class InMovedDirectoryTest {
         assertThat(e.resolve("sub")).as("%s", first).doesNotExist();
         assertThat(said(first, d.resolve("p"))).contains("somebody else has changed it");
     }
+
+    /** What the first has written goes first, and gives the directory that it was in another time. */
+    @Test
+    void undo_ofTwoSessionsThatMovedADirectoryOn_afterTheFirstHadWrittenInIt_leavesNothing() throws IOException {
+        Path out = d.getParent();
+        Path a = Files.createDirectory(out.resolve("a"));
+        Path deep = Files.createDirectories(a.resolve("b/c/deep"));
+        Files.writeString(a.resolve("b/f"), "beside");
+        Files.writeString(a.resolve("b/c/h"), "between");
+        Files.writeString(deep.resolve("g"), "deepest");
+        roundTimes(a);
+        Map<String, String> before = TreeListing.of(out);
+        Path moved = d.resolve("moved");
+        work.rename(a, moved);
+        work.write(moved.resolve("b/f"), "by the first");
+        work.write(moved.resolve("b/c/h"), "by the first, too");
+        work.mkdir(moved.resolve("made"));
+        next("t");
+        Map<String, String> between = TreeListing.of(out);
+        Path x = out.resolve("x");
+        work.rename(d, x);
+        work.rename(x.resolve("moved/b"), out.resolve("a"));
+        backups.done();
+
+        RollbackReport second = undo("t");
+
+        assertThat(TreeListing.of(out)).as("%s", second).isEqualTo(between);
+
+        RollbackReport first = undo("s");
+
+        assertThat(TreeListing.of(out)).as("%s", first).isEqualTo(before);
+        assertThat(first.count(KEPT_THEIRS)).as("%s", first).isZero();
+        assertThat(first.toString()).doesNotContain("where the session had moved it");
+    }
 }

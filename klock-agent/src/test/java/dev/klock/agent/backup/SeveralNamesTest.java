@@ -370,4 +370,24 @@ class SeveralNamesTest {
         assertThat(q).as("%s", report).hasContent("theirs");
         assertThat(moved.resolve("f")).as("%s", report).hasContent("saved");
     }
+
+    /** Nothing holds what the session wrote: the name that it did not know of is another file. */
+    @ParameterizedTest
+    @EnumSource
+    void save_ofOthersByAThirdName_beforeTheSessionMovesAnother_isNoReasonToSayThatANameHoldsTheSessionsBytes(End how) throws IOException {
+        Path x = Files.createLink(out.resolve("x1"), d.resolve("x"));
+        work.append(x, ", changed");
+        Files.move(Files.writeString(temp.resolve("beside"), "saved by others"), d.resolve("y"), StandardCopyOption.REPLACE_EXISTING);
+        work.append(d.resolve("x"), ", again");
+        Path e = out.resolve("e");
+        work.rename(d, e);
+        work.append(e.resolve("x"), ", once more");
+
+        RollbackReport report = end(how);
+
+        assertOneFile("below", x, d.resolve("x"));
+        assertThat(d.resolve("y")).hasContent("saved by others");
+        assertThat(report.toString()).doesNotContain("names of a file");
+        assertThat(report.conflicts().toString()).doesNotContain("x1");
+    }
 }

@@ -513,6 +513,21 @@ class ObserverTest {
         }
     }
 
+    /** Which fails; what is under way for good would make what others do there the session's. */
+    @Test
+    void a_link_from_a_name_to_itself_is_over_when_it_has_failed() {
+        Fixture f = fixture().m0().allow("CONSUMES FILE:/out/*").start();
+        f.hooks.path(Op.CHANGE_ATTRIBUTES.code(), f.bytesAt("/out/a"), 0);
+        f.hooks.end(Op.CHANGE_ATTRIBUTES.code(), 0);
+        f.hooks.paths(Op.LINK.code(), f.bytesAt("/out/a"), f.bytesAt("/out/a"));
+        f.hooks.end(Op.LINK.code(), -1);
+        assertThat(f.allLeft()).isTrue();
+        assertThat(f.observer.inMutation()).isZero();
+        f.hooks.paths(Op.LINK.code(), f.bytesAt("/out/a"), f.bytesAt("/out/a"));
+        assertThat(f.open.values()).allMatch(n -> n == 0);
+        f.hooks.end(Op.LINK.code(), -1);
+    }
+
     @Test
     @Tag("FIELD-D06")
     void a_name_that_is_led_elsewhere_again_and_again_while_images_are_made_is_given_up() throws Exception {
