@@ -2,6 +2,7 @@ package dev.klock.agent;
 
 import dev.klock.agent.audit.PassedAudits;
 import dev.klock.agent.cache.UserCache;
+import dev.klock.agent.backup.Recovery;
 import dev.klock.agent.config.Cache;
 import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.Home;
@@ -107,7 +108,11 @@ public final class Agent {
             Leases none = Leases.none(session);
             none.begin(key, Manifest.NO_TIMESTAMP);
             session.holds(none);
-            new Recovered(home, files, log).all();
+            try {
+                new Recovered(home, files, log).all();
+            } catch (Recovery.Busy e) {
+                Stderr.warn(e.getMessage());
+            }
         }
         bridge.connect(subjects, sessions.fences().first());
         // what klock does on this thread between the first hook and main is not the program's

@@ -42,18 +42,22 @@ final class LostLeases {
     /**
      * After a grant, before anything is done under it.
      *
-     * @throws IOException it could not be written down, so what was granted must not be used
+     * @throws IOException it could not be written down, or another process is undoing such work and does not get on: what was granted must not be used
      */
     synchronized void settle() throws IOException {
         long losses = kernel.losses();
         if (losses == settled) {
             return;
         }
-        List<String> others = Store.othersAtWork(home);
-        for (int i = 0; i < others.size(); i++) {
-            if (hasLost(Store.leases(home, others.get(i)))) {
-                Store.loseLeases(home, others.get(i));
+        try {
+            List<String> others = Store.othersAtWork(home);
+            for (int i = 0; i < others.size(); i++) {
+                if (hasLost(Store.leases(home, others.get(i)))) {
+                    Store.loseLeases(home, others.get(i));
+                }
             }
+        } catch (IOException e) {
+            throw new IOException("what others have lost could not be written down: " + e.getMessage(), e);
         }
         recovered.all();
         settled = losses;

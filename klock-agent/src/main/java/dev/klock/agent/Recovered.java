@@ -20,8 +20,12 @@ final class Recovered implements Recovery.Teller {
         this.log = log;
     }
 
-    /** Whether nothing is left to be done (C45). */
-    synchronized boolean all() {
+    /**
+     * Whether nothing is left to be done (C45).
+     *
+     * @throws Recovery.Busy another process is at it and does not get on: nothing that crashed sessions have changed may be used
+     */
+    synchronized boolean all() throws Recovery.Busy {
         boolean complete = true;
         try {
             List<Recovery.Result> results = Recovery.run(home.directory().toPath(), null, false, files, null, this);
@@ -29,6 +33,8 @@ final class Recovered implements Recovery.Teller {
                 complete &= results.get(i).complete();
             }
             return complete;
+        } catch (Recovery.Busy e) {
+            throw e;
         } catch (IOException e) {
             Stderr.error("crashed sessions could not be looked for: " + e.getMessage() + "; finish with: java -jar klock.jar recover");
             return false;

@@ -10,6 +10,8 @@ import java.util.List;
 final class RolledBack {
     /** So many notes of what is back are said each; there may be one for every file of a tree. */
     private static final int MAX_NOTES = 10;
+    /** So many paths that are not back are said each; all of a tree may not be. */
+    private static final int MAX_NOT_BACK = 100;
 
     /** Resources that are as they were. */
     final List<String> back = new ArrayList<>();
@@ -64,8 +66,11 @@ final class RolledBack {
         if (report == null) {
             return;
         }
-        for (int i = 0; i < notBack.size(); i++) {
+        for (int i = 0; i < notBack.size() && i < MAX_NOT_BACK; i++) {
             Stderr.error("not rolled back: ".concat(notBack.get(i)));
+        }
+        if (notBack.size() > MAX_NOT_BACK) {
+            Stderr.error("not rolled back: " + (notBack.size() - MAX_NOT_BACK) + " more, all are in the conflicts of " + log);
         }
         for (int i = 0; i < notWhole.size() && i < MAX_NOTES; i++) {
             Stderr.warn("rolled back, but not whole: ".concat(notWhole.get(i)));

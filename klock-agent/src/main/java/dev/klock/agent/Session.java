@@ -2,6 +2,7 @@ package dev.klock.agent;
 
 import dev.klock.agent.backup.Backups;
 import dev.klock.agent.backup.RollbackReport;
+import dev.klock.agent.backup.Undo;
 import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.config.Mode;
 import dev.klock.agent.decide.Target;
@@ -82,6 +83,8 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     static final int OPEN = 0;
     static final int STOPPING = 1;
     static final int OVER = 2;
+    /** How long a rollback trusts its last look at the leases. */
+    private static final long LOOKS_AT_LEASES_NS = 50_000_000;
     private static final Predicate[] PREDICATES = Predicate.values();
 
     final Sessions sessions;
@@ -780,9 +783,10 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         } else {
             observer.tellOpen();
             backups.markUntilTold();
-            report = backups.rollback();
-            if (!quiet) {
-                report = backups.rollback();
+            Undo undo = Undo.all(new WhileLeased());
+            report = backups.rollback(undo);
+            if (!quiet && backups.state() != Backups.State.KEPT) {
+                report = backups.rollback(undo);
             }
         }
         giveBack(true);
@@ -790,6 +794,26 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         backups.told();
         wound = true;
         return code;
+    }
+
+    /** A rollback goes on as long as nobody else may have been granted what the session has changed: the process may be stopped in its middle, too. */
+    private final class WhileLeased implements Undo.Progress {
+        private long lookedNs = System.nanoTime();
+
+        @Override
+        public void done(int paths, int of) {
+            // nobody looks
+        }
+
+        @Override
+        public boolean goesOn() {
+            if (System.nanoTime() - lookedNs < LOOKS_AT_LEASES_NS) {
+                return true;
+            }
+            boolean held = !hasLostLeases();
+            lookedNs = System.nanoTime();
+            return held;
+        }
     }
 
     private void endChildren() {

@@ -1,5 +1,6 @@
 package dev.klock.agent;
 
+import dev.klock.agent.backup.Recovery;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.UsageException;
@@ -85,9 +86,9 @@ final class Start implements Undertaker {
             }
         } catch (IOException e) {
             if (strict) {
-                throw new UsageException("what others have lost could not be written down: " + e.getMessage());
+                throw new UsageException(e.getMessage());
             }
-            Stderr.warn("what others have lost could not be written down: " + e.getMessage());
+            Stderr.warn(e.getMessage());
         }
         try {
             session.actsUnder(leases.kernel(), leases.actsUnder());
@@ -141,6 +142,9 @@ final class Start implements Undertaker {
         own.depth++;
         try {
             return recovered.all();
+        } catch (Recovery.Busy e) {
+            Stderr.error(e.getMessage());
+            return false;
         } finally {
             own.depth--;
         }

@@ -1503,6 +1503,10 @@ public final class Backups implements Closeable {
             noteDamage();
         }
         RollbackReport report = rollback.run();
+        if (rollback.wasStopped()) {
+            keepStopped();
+            return report;
+        }
         if (undo.whole() && report.complete() && state != State.ROLLED_BACK) {
             state = State.ROLLED_BACK;
         }
@@ -1513,6 +1517,20 @@ public final class Backups implements Closeable {
             tellEnd(report.complete());
         }
         return report;
+    }
+
+    /** A rollback was given up in its middle, since the session has lost its leases: what is not back stays, until somebody undoes it. */
+    private void keepStopped() {
+        try {
+            Store.loseLeases(homeDirectory(), sessionId);
+            pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal(), 1}));
+        } catch (IOException full) {
+            // whoever recovers it finds the mark of whoever was granted what it changed
+            return;
+        }
+        state = State.KEPT;
+        endsUnknown = true;
+        unmark();
     }
 
     /** Later runs find the journal as this one leaves it, without a sign of what is missing. */

@@ -2,11 +2,16 @@ package dev.klock.agent.backup;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +27,13 @@ import java.util.Set;
  * <p>One recovery at a time for a home, across processes: a second one waits for the first and then finds nothing to do.
  */
 public final class Recovery {
+    /** So long another recovery of the home is waited for that does not get on. Tests wait for less. */
+    static long maxWaitMs = 60_000;
+    /** How often a recovery says that it gets on, at most. */
+    private static final long SAYS_SO_NS = 1_000_000_000L;
+    private static final long LOOK_AGAIN_MS = 20;
+    private static final int MAX_PID = 20;
+
     private Recovery() {
     }
 
@@ -112,6 +124,87 @@ public final class Recovery {
         return run(home, only, thorough, files, null, null);
     }
 
+    /** Another process recovers the home and is not done in time; it may be stopped. What it is about must not be used meanwhile. */
+    public static final class Busy extends IOException {
+        private static final long serialVersionUID = 1;
+
+        Busy(String by) {
+            super("another process" + by + " is rolling back crashed sessions, and has not got on for " + maxWaitMs / 1000
+                    + " s; if it is stopped, let it go on (kill -CONT) or end it (kill -9), and start again");
+        }
+    }
+
+    /** Waits for the lock as long as whoever has it gets on. */
+    private static void lock(Path file, FileChannel channel) throws IOException {
+        long since = System.nanoTime();
+        FileTime seen = null;
+        while (!isLocked(channel)) {
+            FileTime said = Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS);
+            if (!said.equals(seen)) {
+                seen = said;
+                since = System.nanoTime();
+            } else if (System.nanoTime() - since > maxWaitMs * 1_000_000) {
+                ByteBuffer by = ByteBuffer.allocate(MAX_PID);
+                int length = channel.read(by, 0);
+                String pid = length <= 0 ? "" : new String(by.array(), 0, length, StandardCharsets.US_ASCII).trim();
+                throw new Busy(pid.matches("[0-9]+") ? ", " + pid + "," : "");
+            }
+            try {
+                Thread.sleep(LOOK_AGAIN_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while it waited for another process to roll back crashed sessions");
+            }
+        }
+        channel.truncate(0);
+        getsOn(channel);
+    }
+
+    private static boolean isLocked(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException anotherThread) {
+            return false;
+        }
+    }
+
+    private static void getsOn(FileChannel channel) throws IOException {
+        channel.write(ByteBuffer.wrap(Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)), 0);
+    }
+
+    /** Says that it gets on, to others that wait, and to {@code next}. */
+    private static final class GettingOn implements Undo.Progress {
+        private final FileChannel channel;
+        private final Undo.Progress next;
+        private long saidNs = System.nanoTime();
+
+        GettingOn(FileChannel channel, Undo.Progress next) {
+            this.channel = channel;
+            this.next = next;
+        }
+
+        @Override
+        public void done(int paths, int of) {
+            if (next != null) {
+                next.done(paths, of);
+            }
+        }
+
+        @Override
+        public boolean goesOn() {
+            if (System.nanoTime() - saidNs > SAYS_SO_NS) {
+                saidNs = System.nanoTime();
+                try {
+                    getsOn(channel);
+                } catch (IOException full) {
+                    // others may take it for stopped, and say so
+                    return true;
+                }
+            }
+            return true;
+        }
+    }
+
     /** Tells, to whom it concerns, what became of crashed sessions. */
     public interface Teller {
         void tell(List<Result> results) throws IOException;
@@ -129,14 +222,15 @@ public final class Recovery {
             return results;
         }
         Path lock = home.resolve("backups").resolve(".recover.lock");
-        try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+        try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-            channel.lock();
+            lock(lock, channel);
+            Undo.Progress gettingOn = new GettingOn(channel, progress);
             List<String> crashed = crashed(home, thorough, files);
             for (int i = 0; i < crashed.size(); i++) {
                 String id = crashed.get(i);
                 if (only == null || only.equals(id)) {
-                    Result result = recover(home, id, files, progress);
+                    Result result = recover(home, id, files, gettingOn);
                     if (result != null) {
                         results.add(result);
                     }
@@ -195,7 +289,7 @@ public final class Recovery {
 
     private static Result recover(String id, Backups backups, Undo.Progress progress) throws IOException {
         backups.markUntilTold();
-        if (backups.state() == Backups.State.OPEN && !backups.begun && backups.isRestoredAfterCrash() && backups.hasLostLeases()) {
+        if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash() && backups.hasLostLeases()) {
             boolean changed = backups.summary(false).touched() > 0;
             backups.keepCrashed();
             Result result = new Result(id, null, null, false);
@@ -212,6 +306,8 @@ public final class Recovery {
         if (isRolledBack) {
             return new Result(id, backups.recorded(), null, false, false, false, true);
         }
-        return isKept ? new Result(id, null, null, false) : null;
+        Result kept = new Result(id, null, null, false);
+        kept.hasLostLeases = backups.hasLostLeases();
+        return isKept ? kept : null;
     }
 }

@@ -98,6 +98,7 @@ final class Rollback {
     private long batchBytes;
     private final Set<Name> changed = new TreeSet<>();
     private int verified;
+    private boolean stopped;
 
     Rollback(Backups backups, boolean crashed, Undo undo) {
         this.undo = undo;
@@ -128,9 +129,69 @@ final class Rollback {
     RollbackReport run() {
         try {
             return rollBack();
+        } catch (Stopped leasesLost) {
+            stopped = true;
+            return concludeStopped();
         } finally {
             files.close();
         }
+    }
+
+    /** Whether it was given up in its middle: see {@link Undo.Progress#goesOn}. */
+    boolean wasStopped() {
+        return stopped;
+    }
+
+    /** See {@link Undo.Progress#goesOn}. No exception, which would be one path's. */
+    private static final class Stopped extends Error {
+        private static final long serialVersionUID = 1;
+
+        Stopped() {
+            super(null, null, false, false);
+        }
+    }
+
+    private void step() {
+        files.rest();
+        requireGoingOn();
+    }
+
+    private void requireGoingOn() {
+        if (!undo.goesOn()) {
+            throw new Stopped();
+        }
+    }
+
+    /** What is back is back, and on record; all else stays as it is. */
+    private RollbackReport concludeStopped() {
+        for (Plan p : batch) {
+            try {
+                drop(p);
+            } catch (IOException stays) {
+                p.note("a file of this rollback stays beside it");
+            }
+        }
+        batch.clear();
+        removeLeftovers();
+        List<RollbackReport.Entry> list = new ArrayList<>();
+        boolean recorded = true;
+        for (Plan p : plans) {
+            if (p.e.role != Entry.TOUCHED) {
+                continue;
+            }
+            boolean done = p.outcome != null;
+            RollbackReport.Entry result = done ? new RollbackReport.Entry(p.e.name.bytes, p.outcome, p.detail, p.aside)
+                    : new RollbackReport.Entry(p.e.name.bytes, Outcome.KEPT_THEIRS, "the session lost its leases while it was rolled back, and others may have worked on it since", null);
+            list.add(result);
+            try {
+                if (done) {
+                    record(p.e, result);
+                }
+            } catch (IOException full) {
+                recorded = false;
+            }
+        }
+        return new RollbackReport(list, verified, recorded, backups.damage, displaced.kept(), displaced.keptIn());
     }
 
     private RollbackReport rollBack() {
@@ -154,7 +215,7 @@ final class Rollback {
             if (!undo.dry()) {
                 unlock(p);
             }
-            files.rest();
+            step();
         }
         decisions.tellMissing();
         if (undo.dry()) {
@@ -164,15 +225,16 @@ final class Rollback {
         noteDecisions();
         for (int i = plans.size() - 1; i >= 0; i--) {
             remove(plans.get(i));
-            files.rest();
+            step();
         }
         for (Plan p : plans) {
             make(p);
-            files.rest();
+            step();
         }
         int n = 0;
         for (Plan p : plans) {
             settleIfCrowded();
+            requireGoingOn();
             write(p, false);
             if (undo.progress() != null) {
                 undo.progress().done(++n, plans.size());
@@ -181,10 +243,12 @@ final class Rollback {
         settle();
         for (Plan p : plans) {
             settleIfCrowded();
+            requireGoingOn();
             write(p, true);
         }
         settle();
         for (Plan p : plans) {
+            requireGoingOn();
             undoElsewhere(p);
         }
         if (backups.begun) {
@@ -195,7 +259,7 @@ final class Rollback {
         for (int i = plans.size() - 1; i >= 0; i--) {
             remade.finish(plans.get(i).e.name);
             finishDirectory(plans.get(i));
-            files.rest();
+            step();
         }
         remade.finish(null);
         return conclude();
@@ -812,6 +876,7 @@ final class Rollback {
                     throw decisions.wall(wall);
                 }
                 Path path = files.path(p.e.name.bytes);
+                requireGoingOn();
                 if (!displaced.takeAway(p)) {
                     drop(p);
                 } else if (displaced.putInPlace(p, p.temporary, path, p.made)) {

@@ -20,6 +20,15 @@ public record Undo(byte[] only, boolean force, boolean dry, Progress progress) {
     /** Told after each path, on the thread that rolls back. */
     public interface Progress {
         void done(int paths, int of);
+
+        /** Asked before each step: false if others may have been granted what the session changed, so that nothing more of it is to be put back. */
+        default boolean goesOn() {
+            return true;
+        }
+    }
+
+    boolean goesOn() {
+        return progress == null || progress.goesOn();
     }
 
     boolean whole() {

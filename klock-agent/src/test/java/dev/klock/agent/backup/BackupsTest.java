@@ -16,6 +16,7 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.ByteBuffer;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -2115,6 +2116,59 @@ class BackupsTest {
         assertThat(report.count(KEPT_THEIRS)).as(report.summary()).isOne();
         assertThat(closed).hasContent("before");
         assertThat(open).hasContent("ours and theirs");
+    }
+
+    /** A process may be stopped in the middle of it, and go on when others have been granted what it had. */
+    @Test
+    @Tag("C45")
+    @Tag("C46")
+    void rollback_whoseLeasesAreLostInItsMiddle_putsNothingMoreBack() throws IOException {
+        for (int steps = 0; steps < 40; steps += 3) {
+            List<Path> changed = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                changed.add(file("s" + steps + "f" + i, "before"));
+                work.write(changed.get(i), "ours");
+            }
+            Path made = out.resolve("s" + steps + "made");
+            work.write(made, "ours");
+            int[] left = {steps};
+            RollbackReport report = backups.rollback(Undo.all(new Undo.Progress() {
+                @Override
+                public void done(int paths, int of) {
+                    assertThat(left[0]).isGreaterThanOrEqualTo(0);
+                }
+
+                @Override
+                public boolean goesOn() {
+                    return left[0]-- > 0;
+                }
+            }));
+            boolean whole = backups.state() == Backups.State.ROLLED_BACK;
+            assertThat(backups.state()).isIn(Backups.State.ROLLED_BACK, Backups.State.KEPT);
+            // all may be back, and only the end not be on record
+            assertThat(whole && report.count(KEPT_THEIRS) > 0).as("%s steps: %s", steps, report.summary()).isFalse();
+            for (Path one : changed) {
+                assertThat(one).content().isIn("before", "ours");
+            }
+            assertThat(steps > 0 || changed.stream().allMatch(one -> read(one).equals("ours"))).isTrue();
+            try (Stream<Path> all = Files.list(out)) {
+                assertThat(all.map(path -> path.getFileName().toString())).noneMatch(name -> name.startsWith(".klock-restore-"));
+            }
+            Files.writeString(changed.get(0), "theirs");
+            backups.close();
+            assertThat(Recovery.run(home, null, true, Work.FILES)).as("nothing is left to be done").isEmpty();
+            assertThat(changed.get(0)).hasContent("theirs");
+            backups = Backups.open(home, "after-" + steps, Work.FILES);
+            work = new Work(backups);
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
