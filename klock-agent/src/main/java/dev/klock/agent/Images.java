@@ -88,7 +88,9 @@ final class Images implements PreImages {
 
     @Override
     public void left(byte[] path) {
-        backups.left(path);
+        if (!session.hasLostLeases()) {
+            backups.left(path);
+        }
     }
 
     @Override
@@ -118,7 +120,10 @@ final class Images implements PreImages {
 
     @Override
     public void left(byte[] path, int fd) {
-        backups.left(path, fd);
+        // what is there by now may be what others have made of it: a stream can be closed after its process was stopped for long
+        if (!session.hasLostLeases()) {
+            backups.left(path, fd);
+        }
     }
 
     @Override

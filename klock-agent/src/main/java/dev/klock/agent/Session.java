@@ -203,7 +203,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     }
 
     /** Whether others may have been granted what it has changed. */
-    private boolean hasLostLeases() {
+    private boolean areLeasesLost() {
         if (actsUnder == null) {
             return false;
         }
@@ -214,6 +214,11 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         } catch (IllegalStateException lost) {
             return true;
         }
+    }
+
+    /** {@link #areLeasesLost}; asks nobody as long as they last by the clock, so it may be asked for each change. */
+    boolean hasLostLeases() {
+        return isStoppedFor(LEASE_LOST) || fence.isUp() && mode.denies() && (ended ? areLeasesLost() : isLeaseLost());
     }
 
     void keeps(Images newImages) {
@@ -769,7 +774,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         surroundings.look(strays, true);
         RollbackReport report = null;
         boolean keeps = code == EXIT_LEASE_LOST;
-        if (!keeps && hasLostLeases()) {
+        if (!keeps && areLeasesLost()) {
             keeps = true;
             Stderr.error("the session" + called() + " had lost its leases when it was stopped, so its changes stay, since others may have worked on them; to undo what nobody changed since: "
                     + "java -jar klock.jar undo --session " + sessionId);
@@ -810,7 +815,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             if (System.nanoTime() - lookedNs < LOOKS_AT_LEASES_NS) {
                 return true;
             }
-            boolean held = !hasLostLeases();
+            boolean held = !areLeasesLost();
             lookedNs = System.nanoTime();
             return held;
         }

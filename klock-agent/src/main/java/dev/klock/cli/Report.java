@@ -31,6 +31,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -377,15 +379,50 @@ final class Report extends Verb {
             return;
         }
         Path file = output == null ? place.directory("report").toPath().resolve(name + ".html") : Path.of(environment.workingDirectory()).resolve(output);
-        boolean plain = Files.isRegularFile(file) || Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
-        Path written = plain ? file.resolveSibling(file.getFileName() + ".part") : file;
-        try (Writer out = Files.newBufferedWriter(written, StandardCharsets.UTF_8)) {
-            content(out, reports);
+        if (output != null) {
+            requireReplaceable(place, file);
         }
-        if (plain) {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            // a pipe or a terminal, or a link to one
+            try (Writer out = Files.newBufferedWriter(file, StandardCharsets.UTF_8)) {
+                content(out, reports);
+            }
+            terminal.line(file.toString());
+            return;
+        }
+        // a name that nobody knows before, and a new file: a program that may write there must not choose where this goes
+        Path written = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(new SecureRandom().nextLong()) + ".part");
+        try {
+            try (Writer out = Files.newBufferedWriter(written, StandardCharsets.UTF_8, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                content(out, reports);
+            }
             Files.move(written, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(written);
         }
         terminal.line(file.toString());
+    }
+
+    /** A slip of the hand must not take the manifest, or what klock keeps. */
+    private void requireReplaceable(Home place, Path file) throws IOException, UsageException {
+        if (Files.notExists(file)) {
+            Path parent = file.toAbsolutePath().getParent();
+            requireOutside(place, Files.isDirectory(parent) ? parent.toRealPath().resolve(file.getFileName()) : parent);
+            return;
+        }
+        Path real = file.toRealPath();
+        requireOutside(place, real);
+        File manifest = new Given(Given.argument(null, directory, null), environment).manifestFile;
+        if (manifest != null && manifest.exists() && real.equals(manifest.toPath().toRealPath())) {
+            throw new UsageException("-o " + output + " is the manifest; name another file");
+        }
+    }
+
+    private void requireOutside(Home place, Path real) throws IOException, UsageException {
+        Path kept = place.directory().toPath().toRealPath();
+        if (real.startsWith(kept) && !real.startsWith(kept.resolve("report"))) {
+            throw new UsageException("-o " + output + " lies in klock's home " + kept + "; name a file elsewhere, or below its report/");
+        }
     }
 
     private void content(Writer out, List<SessionReport> reports) throws IOException {

@@ -324,6 +324,32 @@ class ReportTest {
         assertThat(run("report", "--fail-on", "warnings")).isEqualTo(3);
     }
 
+    /** A program that klock holds may write where somebody has the report put. */
+    @Test
+    void output_goesWhereItIsNamed_andNowhereElse() throws Exception {
+        header("s", "a");
+        summary("completed");
+        log("s");
+        Path victim = Files.writeString(work.resolve("victim"), "kept");
+        for (String trap : new String[] {"r.html.part", "r.html", "dangling.html"}) {
+            Files.createSymbolicLink(work.resolve(trap), trap.startsWith("dangling") ? work.resolve("nowhere") : victim);
+        }
+        assertThat(run("report", "-o", "r.html")).as(err).isZero();
+        assertThat(run("report", "-o", "dangling.html")).as(err).isZero();
+        assertThat(victim).hasContent("kept");
+        assertThat(work.resolve("nowhere")).doesNotExist();
+        assertThat(work.resolve("r.html")).isRegularFile().content().startsWith("<!DOCTYPE html>");
+        assertThat(work.toFile().list((dir, name) -> name.endsWith(".part"))).containsExactly("r.html.part");
+        Files.writeString(work.resolve("klock.yaml"), "agent_id: a\nscope: []\n");
+        for (String no : new String[] {"klock.yaml", ".klock/version", ".klock/log/new.html"}) {
+            assertThat(run("report", "-o", no)).as(no).isEqualTo(2);
+            assertThat(err).startsWith("klock: -o " + no).hasLineCount(1);
+        }
+        assertThat(work.resolve("klock.yaml")).content().startsWith("agent_id");
+        Files.createDirectory(home.resolve("report"));
+        assertThat(run("report", "-o", ".klock/report/mine.html")).as(err).isZero();
+    }
+
     @Test
     void page_ofACleanSession_saysSo_andNoGateCloses() throws Exception {
         header("s", "a");

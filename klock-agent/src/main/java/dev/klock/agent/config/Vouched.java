@@ -26,6 +26,11 @@ public final class Vouched {
         }
     }
 
+    /** Where a link lies counts as well: whoever may write it leads it elsewhere. */
+    private static boolean isWithin(String path, String directory) {
+        return (path + "/").startsWith(directory.endsWith("/") ? directory : directory + "/");
+    }
+
     /**
      * By whose key the manifest {@code file} is signed.
      *
@@ -36,7 +41,8 @@ public final class Vouched {
     public static PublicKey by(File file, byte[] source, File trusted) throws UsageException {
         try {
             String workspace = file.getCanonicalFile().getParent();
-            if ((trusted.getCanonicalPath() + "/").startsWith(workspace.endsWith("/") ? workspace : workspace + "/")) {
+            String named = new File(trusted.getAbsoluteFile().getParentFile().getCanonicalFile(), trusted.getName()).getPath();
+            if (isWithin(trusted.getCanonicalPath(), workspace) || isWithin(named, workspace)) {
                 throw new UsageException("the trusted keys " + trusted + " lie in the workspace " + workspace
                         + ", where whoever writes the manifest may write them, too; keep them elsewhere");
             }

@@ -39,22 +39,17 @@ final class CallJudge implements Calls {
             return null;
         }
         Calling calling = new Calling(hook, subjects, type, method);
-        now[hook.index] = calling;
-        boolean through = false;
+        now[hook.index] = null;
         try {
             if (hook.counts(site)) {
                 hook.called();
             }
             hook.judge(site, type, method, self, arguments, calling);
-            through = true;
         } catch (RuntimeException e) {
             subjects.calledInVain(hook.declared.name(), e);
-            through = true;
-        } finally {
-            if (!through) {
-                now[hook.index] = null;
-            }
         }
+        // only now: what an argument does that is asked for its text is not the call's doing
+        now[hook.index] = calling;
         return calling;
     }
 

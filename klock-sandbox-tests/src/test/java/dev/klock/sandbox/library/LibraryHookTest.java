@@ -96,6 +96,15 @@ class LibraryHookTest {
 
     @ParameterizedTest
     @MethodSource(JDKS)
+    @Tag("K6-2")
+    void whatAnArgumentDoes_thatIsAskedForItsText_isJudgedByTheSameHook(Jdk jdk) {
+        Outcome outcome = child(jdk, "mode=block", manifest(HOOKS, "CONSUMES CONFIG_KEY:a", "CONSUMES CONFIG_KEY:c"), "nested c", "try nested b").run();
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(hooked(outcome)).as(outcome.toString()).contains("allow reads CONSUMES CONFIG_KEY:c", "allow reads CONSUMES CONFIG_KEY:a", "deny reads CONSUMES CONFIG_KEY:b");
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
     @Tag("FIELD-C07")
     void classThatAnotherAgentGivesBackWithoutItsHooks_endsTheSession(Jdk jdk) throws IOException {
         Path agent = AgentJar.write(directory.resolve("later.jar"), "Premain-Class", LaterAgent.class);

@@ -13,6 +13,7 @@ import java.util.Map;
  *  set KEY VALUE     wrapped KEY VALUE (through a store that calls another)     get KEY     clear
  *  number N          flag KEY (static)      object KEY (an object's text)       control     print TEXT
  *  overflow KEY      at the end of the stack      deep KEY  by a class that is loaded there      try STEP      file NAME (an argument whose text reads a file)
+ *  nested KEY (an argument whose text gets another)
  * </pre>
  */
 public final class Settings {
@@ -144,6 +145,14 @@ public final class Settings {
         }
     }
 
+    private record GetsWhenShown(Store store, String key) {
+        @Override
+        public String toString() {
+            System.out.println("meanwhile " + store.get(key));
+            return "a";
+        }
+    }
+
     public static void main(String[] steps) {
         Memory store = new Memory();
         System.out.println("main begins");
@@ -187,6 +196,7 @@ public final class Settings {
             case "other" -> new Other().set(first, "v");
             case "get" -> System.out.println("got " + store.get(first));
             case "object" -> System.out.println("got " + store.get(new StringBuilder(first)));
+            case "nested" -> System.out.println("got " + store.get(new GetsWhenShown(store, first)));
             case "file" -> System.out.println("got " + store.get(new ReadsWhenShown(first)));
             case "clear" -> store.clear();
             case "number" -> store.set(Long.parseLong(first));
