@@ -334,6 +334,25 @@ class SharedHomeTest {
         assertThat(w.tree().visible()).as(lost.toString()).isEqualTo(theirs.visible());
     }
 
+    /** What a look before the close finds is what the other has made of it. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("C45")
+    void holder_stoppedUntilItsLeaseIsAnothers_thatClosesItsStreamThen_makesNothingOfTheirsItsOwn(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Child.Running stopped = agent(w, jdk, "stopped", "lease-ttl=2s", "hold w/out/a", "put mine", "write stopped-ready now", "await w/in/go", "let-go")
+                .begin().until(w.root().resolve("stopped-ready")).signal("STOP");
+
+        untilGranted(() -> agent(w, jdk, "other", "", "append w/out/a theirs"));
+        go(w);
+        Outcome lost = stopped.signal("CONT").await();
+
+        assertThat(lost.exit()).as(lost.toString()).isEqualTo(LOST);
+        Outcome undone = Child.on(jdk).in(w.root()).verb("undo", "--session", lost.err().replaceFirst("(?s).*stopped session (\\S+) .*", "$1")).run();
+        assertThat(undone.exit()).as(undone + "\n" + lost).isEqualTo(4);
+        assertThat(w.root().resolve("w/out/a")).content().contains("theirs");
+    }
+
     private interface Attempt {
         Child child();
     }

@@ -97,6 +97,7 @@ public final class Script {
                 }
             }
             case "put" -> held.write((String.join(" ", rest) + "\n").getBytes(StandardCharsets.UTF_8));
+            case "let-go" -> held.close();
             case "initialise" -> Initialised.touch(rest.get(0));
             case "threads" -> System.out.println("threads " + Thread.activeCount());
             case "exit" -> System.exit(Integer.parseInt(rest.get(0)));
