@@ -144,7 +144,8 @@ final class Decisions {
             }
             // what is in a directory that is back may not be on record, and is put back once more
             boolean unfinished = e.timesDue || failedParents.contains(e.name) || crashed && e.outcome.outcome() == Outcome.RESTORED;
-            p.times = unfinished && !rolledBack && now.kind == FileState.DIRECTORY;
+            boolean timed = image.kind == FileState.DIRECTORY && now.mtime == image.mtime;
+            p.times = (unfinished || timed) && !rolledBack && now.kind == FileState.DIRECTORY;
             return;
         }
         if (image.kind == FileState.DIRECTORY && now.kind == FileState.DIRECTORY) {

@@ -427,11 +427,16 @@ final class Rollback {
         return null;
     }
 
-    /** A directory of the session's that cannot go: for good, or until an image can be read whose only copy may be in it. */
+    /** A directory of the session's that cannot go: for good, or until an image can be read whose only copy may be in it, or what failed is tried again. */
     private void holds(Plan p) throws IOException {
         for (Map.Entry<Name, IOException> only : unread.entrySet()) {
             if (only.getKey().below(p.e.name)) {
                 throw new IOException("it holds " + only.getKey() + ", of which the image cannot be read: " + Plan.reason(only.getValue()), only.getValue());
+            }
+        }
+        for (Plan below : plans) {
+            if (below.outcome == Outcome.FAILED && below.e.name.below(p.e.name) && (below.now == null || below.now.kind != FileState.ABSENT)) {
+                throw new IOException("it holds " + below.e.name + ", which is not rolled back: " + below.detail);
             }
         }
         Name held = inside(p.e.name);

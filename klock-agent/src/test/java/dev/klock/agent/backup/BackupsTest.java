@@ -1552,6 +1552,40 @@ class BackupsTest {
         }
     }
 
+    /** As when the disk was full, so that what it held could not be kept, and then there was room. */
+    @Test
+    @Tag("C45")
+    void rollback_ofADirectoryThatAFileOfTheSessionsStayedIn_takesItAwayWhenThatCanGo() throws IOException {
+        age(out);
+        Map<String, String> before = TreeListing.of(out);
+        backups.openTree(Work.name(out), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        Path made = Files.createDirectories(out.resolve("made/below"));
+        Files.writeString(made.resolve("f"), "by a child");
+        kill();
+        backups.close();
+        backups = Backups.open(home, "s-1", new TestFiles() {
+            @Override
+            public long[] status(byte[] name) throws IOException {
+                if (path(name).endsWith("f")) {
+                    throw new IOException("as if the disk had failed");
+                }
+                return super.status(name);
+            }
+        });
+        RollbackReport first = backups.rollback();
+        assertThat(entry(first, made.resolve("f")).outcome()).as("%s", first).isEqualTo(FAILED);
+        assertThat(entry(first, made).outcome()).as("%s", first).isEqualTo(FAILED);
+        assertThat(entry(first, made).detail()).contains("it holds " + made.resolve("f"));
+        assertThat(entry(first, made.getParent()).outcome()).as("%s", first).isEqualTo(FAILED);
+        backups.close();
+
+        backups = Backups.open(home, "s-1", Work.FILES);
+        RollbackReport second = backups.rollback();
+
+        assertThat(second.complete()).as("%s", second).isTrue();
+        assertThat(TreeListing.of(out)).as("%s", second).isEqualTo(before);
+    }
+
     /** Takes away all that is behind the record of what became of {@code path}. */
     private void cutBehindOutcome(Path path) throws IOException {
         Path pack = home.resolve("backups/s-1/pack");
