@@ -61,7 +61,7 @@ class ContainerTest {
         }
         Path klock = Files.createDirectories(root.resolve("opt/klock"));
         Files.copy(KlockJar.path(), klock.resolve("klock.jar"), StandardCopyOption.REPLACE_EXISTING);
-        Files.writeString(klock.resolve("klock.yaml"), Files.readString(DOCS.resolve("klock.yaml")).replace("FILE:/work", "FILE:" + work));
+        Files.writeString(klock.resolve("klock.yaml"), Files.readString(DOCS.resolve("klock.yaml")).replace("FILE:/project", "FILE:" + work));
         Files.createDirectories(root.resolve("var/klock"));
         Files.createDirectories(work.resolve("src"));
         Files.writeString(work.resolve("src/a"), "first\n");
