@@ -11,6 +11,9 @@ final class FirstUses {
         "dev.klock.agent.backup.Entry", "dev.klock.agent.decide.Agents", "dev.klock.agent.observe.Causes", "dev.klock.agent.observe.Unseen", "dev.klock.agent.observe.Walks",
         "dev.klock.resource.Resource$1"};
 
+    /** Many times what the JDK's providers take. */
+    private static final long ROOM_BYTES = 8L << 20;
+
     private FirstUses() {
     }
 
@@ -18,9 +21,19 @@ final class FirstUses {
         initialise(AT_START);
     }
 
-    /** What takes as long as a fifth of a start; by another thread than the program's, since most programs change nothing at once. */
-    static void soon() {
+    /**
+     * What takes as long as a fifth of a start; by another thread than the program's, since most programs change nothing at once.
+     *
+     * @return whether it is done. It is not tried where memory is short: a class of the JDK's whose initialiser fails for want of it is of no use to the
+     *     program either from then on
+     */
+    static boolean soon() {
+        Runtime jvm = Runtime.getRuntime();
+        if (jvm.maxMemory() - jvm.totalMemory() + jvm.freeMemory() < ROOM_BYTES) {
+            return false;
+        }
         Backups.prepareHashing();
+        return true;
     }
 
     private static void initialise(String[] names) {

@@ -46,6 +46,8 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
     private volatile Installation installation;
     /** For the guard alone. */
     private int ticks;
+    /** As {@link #ticks}. */
+    private boolean isPrepared;
 
     /** @param manifest null in learn */
     ProcessSession(Sessions sessions, LaunchOptions options, Manifest manifest, String agentId, Tools.Records records, Home home) {
@@ -189,8 +191,8 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
 
     @Override
     void tick() {
-        if (ticks == 0) {
-            FirstUses.soon();
+        if (!isPrepared) {
+            isPrepared = FirstUses.soon();
         }
         String failure = libraryHooks == null ? null : libraryHooks.failure();
         if (failure != null && (mode.denies() || takenOut.add(failure))) {

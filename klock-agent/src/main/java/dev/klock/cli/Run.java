@@ -76,7 +76,8 @@ final class Run extends Verb {
         Process process;
         synchronized (this) {
             if (stopped) {
-                return StateDigest.EXIT_CODE;
+                // this process has been told to end, and ends by that
+                awaitEnd();
             }
             try {
                 process = builder.start();
@@ -90,6 +91,17 @@ final class Run extends Verb {
                 return process.waitFor();
             } catch (InterruptedException e) {
                 // nobody interrupts this thread for a reason of ours
+                continue;
+            }
+        }
+    }
+
+    private void awaitEnd() {
+        while (true) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                // as below
                 continue;
             }
         }
