@@ -28,6 +28,8 @@ public final class LogFiles {
     private static final JsonFactory JSON = JsonFactory.builder().disable(StreamReadFeature.AUTO_CLOSE_SOURCE).build();
     /** The most of what a summary names that is kept of one kind; but for the manifest's lines, of which there are as many as there are. */
     private static final int MAX_NAMED = 10_000;
+    /** The most of anything that one record counts; more is damage. So sums of them stay within a long. */
+    private static final long MAX_COUNT = 1L << 40;
     private static final Set<String> LINES = Set.of("declared", "used", "unused");
     private static final String ENDING = ".jsonl";
 
@@ -223,7 +225,7 @@ public final class LogFiles {
                         number = json.getValueAsInt();
                         break;
                     case "count":
-                        count = json.getValueAsLong(1);
+                        count = count(json.getValueAsLong(1));
                         break;
                     case "seq":
                         seq = json.getValueAsLong();
@@ -232,7 +234,7 @@ public final class LogFiles {
                         pid = json.getValueAsLong();
                         break;
                     case "lost":
-                        lost = json.getValueAsLong();
+                        lost = count(json.getValueAsLong());
                         break;
                     default:
                         Field field = Field.named(name);
@@ -257,6 +259,8 @@ public final class LogFiles {
             visitor.lease(lease.at(get(text, Field.TS)));
         } else if (recovered != null) {
             visitor.recovered(recovered);
+        } else if (decision != null && (get(text, Field.PREDICATE) == null || get(text, Field.RESOURCE) == null)) {
+            visitor.unreadable();
         } else if (decision != null) {
             visitor.event(new LogEvent(part, get(text, Field.TS), seq, get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.THREAD),
                     get(text, Field.OP), get(text, Field.PREDICATE), get(text, Field.RESOURCE), get(text, Field.REQUESTED), decision,
@@ -266,6 +270,10 @@ public final class LogFiles {
                     get(text, Field.MANIFEST), get(text, Field.JAVA), get(text, Field.STARTED), pid, number,
                     get(text, Field.PROCESS), settings, declared));
         }
+    }
+
+    private static long count(long number) {
+        return Math.max(0, Math.min(number, MAX_COUNT));
     }
 
     private static String get(String[] text, Field field) {
@@ -296,7 +304,7 @@ public final class LogFiles {
             } else if (field.equals("exit_code")) {
                 exitCode = json.getIntValue();
             } else if (decision != null) {
-                counts[decision.ordinal()] = json.getLongValue();
+                counts[decision.ordinal()] = count(json.getLongValue());
             } else if (value == JsonToken.START_ARRAY) {
                 more.put(field, texts(json, LINES.contains(field) ? Integer.MAX_VALUE : MAX_NAMED, lists.computeIfAbsent(field, name -> new ArrayList<>())));
             } else {
@@ -360,7 +368,7 @@ public final class LogFiles {
     private static LogLease lease(JsonParser json) throws IOException {
         Map<String, List<String>> lists = new LinkedHashMap<>();
         String[] values = fields(json, lists, "state", "waited_ms", "detail");
-        return new LogLease(null, values[0], number(values[1]), lists.getOrDefault("triples", List.of()), values[2]);
+        return new LogLease(null, values[0], count(number(values[1])), lists.getOrDefault("triples", List.of()), values[2]);
     }
 
     private static LogRecovered recovered(JsonParser json) throws IOException {
