@@ -65,6 +65,12 @@ final class Explain extends Verb {
         final Map<String, Found> found = new LinkedHashMap<>();
         String agent;
         long more;
+        long unread;
+
+        @Override
+        public void unreadable() {
+            unread++;
+        }
 
         @Override
         public void header(LogHeader header) {
@@ -102,7 +108,7 @@ final class Explain extends Verb {
         List<Found> all = new ArrayList<>(asked.found.values());
         if (all.isEmpty()) {
             throw new UsageException("session " + log.name() + (seq != null ? " has no access number " + seq : about != null ? " did nothing to what has " + about + " in its name"
-                    : " has nothing denied or warned about; --about TEXT or --seq N asks about others"));
+                    : " has nothing denied or warned about; --about TEXT or --seq N asks about others") + (asked.unread == 0 ? "" : "; " + unread(asked.unread)));
         }
         Given given = new Given(Given.argument(file, directory, null), environment);
         Manifest manifest = given.manifestFile == null ? null : given.manifest().agent(asked.agent);
@@ -114,11 +120,14 @@ final class Explain extends Verb {
             }
         }
         if (json) {
-            printJson(generator -> write(generator, log.name(), all));
+            printJson(generator -> write(generator, log.name(), asked.unread, all));
             return ExitCode.OK;
         }
         for (Found one : all) {
             print(one);
+        }
+        if (asked.unread > 0) {
+            terminal.complain(unread(asked.unread) + ": there may have been more");
         }
         if (asked.more > 0) {
             terminal.complain("and " + asked.more + " more records; --about TEXT asks about fewer");
@@ -190,9 +199,10 @@ final class Explain extends Verb {
         }
     }
 
-    private static void write(JsonGenerator json, String session, List<Found> all) throws IOException {
+    private static void write(JsonGenerator json, String session, long unread, List<Found> all) throws IOException {
         json.writeStartObject();
         json.writeStringField("session_id", session);
+        json.writeNumberField("records_unreadable", unread);
         json.writeArrayFieldStart("accesses");
         for (Found one : all) {
             LogEvent event = one.event;

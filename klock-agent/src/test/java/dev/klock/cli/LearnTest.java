@@ -236,6 +236,34 @@ class LearnTest {
     }
 
     @Test
+    void logThatCannotAllBeRead_isSaidToBe_andOneOfWhichNothingCanBe_isAnError() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        String torn = session("a", "learn", "CONSUMES y LEARN", "CONSUMES x DENY");
+        Path log = work.resolve(".klock/log/" + torn + ".jsonl");
+        String whole = Files.readString(log);
+        Files.writeString(log, whole + "{\"ts\":\"20\n");
+        assertThat(run("learn")).as(err).isZero();
+        assertThat(err).contains("1 record of these sessions cannot be read", "not declared");
+        assertThat(run("shadow", "klock.yaml")).as(err).isZero();
+        assertThat(err).contains("1 record of these sessions cannot be read");
+        assertThat(run("shadow", "klock.yaml", "--json")).isZero();
+        assertThat(out).contains("\"records_unreadable\" : 1");
+        assertThat(run("explain")).isZero();
+        assertThat(err).contains("1 record of these sessions cannot be read").hasLineCount(1);
+        assertThat(run("explain", "--json")).isZero();
+        assertThat(out).contains("\"records_unreadable\" : 1");
+        for (String nothing : new String[] {"", "\0garbage\nmore", whole.replace("klock.event/1", "klock.event/99"), whole.lines().findFirst().get() + "\n{\"ts\":"}) {
+            Files.writeString(log, nothing);
+            for (String[] asked : new String[][] {{"learn", torn}, {"shadow", "klock.yaml"}, {"shadow", "klock.yaml", "--json"}}) {
+                assertThat(run(asked)).as(nothing).isEqualTo(2);
+                assertThat(err).contains("nothing can be read in the log " + log).hasLineCount(1);
+                assertThat(out).isEmpty();
+            }
+            assertThat(run("explain", torn)).isEqualTo(2);
+        }
+    }
+
+    @Test
     void completion_knowsVerbsAndOptions() {
         assertThat(run("completion")).isZero();
         assertThat(out).contains("complete ", "learn", "tighten", "--show-origin");

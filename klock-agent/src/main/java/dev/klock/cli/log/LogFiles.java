@@ -9,6 +9,7 @@ import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
+import dev.klock.agent.log.VerificationLog;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -93,8 +94,13 @@ public final class LogFiles {
         for (File part : parts) {
             int number = number(part, name);
             try (Line line = new Line(Files.newInputStream(part.toPath()))) {
+                boolean ours = true;
                 while (line.begin()) {
-                    record(line, number, visitor);
+                    if (ours) {
+                        ours = record(line, number, visitor);
+                    } else {
+                        visitor.unreadable();
+                    }
                 }
             }
         }
@@ -181,7 +187,8 @@ public final class LogFiles {
         return part.getName().equals(first) ? 0 : Integer.parseInt(part.getName().substring(first.length() + 1));
     }
 
-    private static void record(Line line, int part, LogVisitor visitor) throws IOException {
+    /** False if the file is one of another format, of which nobody knows what its records mean. */
+    private static boolean record(Line line, int part, LogVisitor visitor) throws IOException {
         String[] text = new String[Field.values().length];
         long count = 1;
         long seq = 0;
@@ -197,7 +204,7 @@ public final class LogFiles {
         try (JsonParser json = JSON.createParser(line)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 visitor.unreadable();
-                return;
+                return true;
             }
             while (json.nextToken() == JsonToken.FIELD_NAME) {
                 String name = json.currentName();
@@ -248,7 +255,12 @@ public final class LogFiles {
             }
         } catch (JsonProcessingException e) {
             visitor.unreadable();
-            return;
+            return true;
+        }
+        String schema = get(text, Field.SCHEMA);
+        if (schema != null && !schema.equals(VerificationLog.SCHEMA)) {
+            visitor.unreadable();
+            return false;
         }
         Decision decision = decision(text[Field.DECISION.ordinal()]);
         if (summary != null) {
@@ -265,11 +277,12 @@ public final class LogFiles {
             visitor.event(new LogEvent(part, get(text, Field.TS), seq, get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.THREAD),
                     get(text, Field.OP), get(text, Field.PREDICATE), get(text, Field.RESOURCE), get(text, Field.REQUESTED), decision,
                     get(text, Field.DECIDED_BY), get(text, Field.CALLER), Math.max(1, count), get(text, Field.NOTE), stack));
-        } else if (get(text, Field.MODE) != null || get(text, Field.SCHEMA) != null) {
-            visitor.header(new LogHeader(get(text, Field.SCHEMA), get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.MODE),
+        } else if (get(text, Field.MODE) != null || schema != null) {
+            visitor.header(new LogHeader(schema, get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.MODE),
                     get(text, Field.MANIFEST), get(text, Field.JAVA), get(text, Field.STARTED), pid, number,
                     get(text, Field.PROCESS), settings, declared));
         }
+        return true;
     }
 
     private static long count(long number) {
