@@ -33,14 +33,19 @@ final class DeclaredBy implements Observations.Declared {
     @Override
     public boolean byEffects(Set<String> programs, Predicate predicate, String resource) {
         for (Line line : manifest.scope()) {
-            boolean ran = programs.isEmpty() || programs.contains(line.resource().toString());
+            boolean ran = line.resource().scheme().equals("PROCESS") && line.predicate() == Predicate.PROVIDES
+                    && (programs.isEmpty() || programs.contains(line.resource().toString()));
+            if (ran && line.effects() == null && byLine(predicate, resource)) {
+                // one without effects may change what the program may, where it runs
+                return true;
+            }
             for (Line effect : ran && line.effects() != null ? line.effects() : List.<Line>of()) {
                 if (covers(effect, predicate, resource)) {
                     return true;
                 }
             }
         }
-        return byLine(predicate, resource);
+        return false;
     }
 
     private static boolean covers(Line line, Predicate predicate, String resource) {

@@ -5,6 +5,7 @@ import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Escapes;
+import dev.klock.agent.log.Messages;
 import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogHeader;
@@ -58,6 +59,8 @@ final class Explain extends Verb {
         /** Null where there is no manifest, or no operation has such a resource. */
         Judge.Answer now;
         Manifest manifest;
+        /** Of what a child changed outside of its effects: whether these name it now; null of anything else, and where there is no manifest. */
+        Boolean inEffects;
     }
 
     /** Keeps what is asked about. */
@@ -114,8 +117,13 @@ final class Explain extends Verb {
         Manifest manifest = given.manifestFile == null ? null : given.manifest().agent(asked.agent);
         if (manifest != null) {
             Judge judge = new Judge(given, manifest, environment);
+            DeclaredBy declared = new DeclaredBy(manifest, judge);
             for (Found one : all) {
                 one.manifest = manifest;
+                if (isStray(one.event)) {
+                    one.inEffects = declared.byEffects(Messages.ran(one.event.note()), Predicate.valueOf(one.event.predicate()), one.event.resource());
+                    continue;
+                }
                 one.now = now(judge, one.event);
             }
         }
@@ -133,6 +141,11 @@ final class Explain extends Verb {
             terminal.complain("and " + asked.more + " more records; --about TEXT asks about fewer");
         }
         return ExitCode.OK;
+    }
+
+    /** The scope says what the program itself may do, not its children. */
+    private static boolean isStray(LogEvent event) {
+        return "child".equals(event.decidedBy()) && event.decision() != Decision.ALLOW && event.predicate().equals(Predicate.MUTATES.name());
     }
 
     private static Judge.Answer now(Judge judge, LogEvent event) {
@@ -168,6 +181,10 @@ final class Explain extends Verb {
                 + (event.caller() == null ? "" : ", called by " + event.caller()) + ", number " + event.seq());
         if (event.note() != null) {
             terminal.line("  " + event.note());
+        }
+        if (one.inEffects != null) {
+            terminal.out.println("  now " + (one.inEffects ? terminal.good("allowed") + " by the effects of what ran"
+                    : terminal.bad("not allowed") + ": the effects of what ran do not name it; what the scope allows the program itself, it does not allow children"));
         }
         if (one.now != null) {
             terminal.out.println("  now " + (one.now.allowed() ? terminal.good("allowed") + " by " : terminal.bad("not allowed") + ": ")
@@ -218,6 +235,12 @@ final class Explain extends Verb {
             json.writeStringField("decided_by", event.decidedBy());
             json.writeStringField("caller", event.caller());
             json.writeNumberField("count", one.count);
+            if (one.inEffects != null) {
+                json.writeStringField("now", one.inEffects ? "allowed" : "not allowed");
+                json.writeStringField("now_by", one.inEffects ? "effects" : "nothing");
+                json.writeEndObject();
+                continue;
+            }
             json.writeStringField("now", one.now == null ? null : one.now.allowed() ? "allowed" : "not allowed");
             json.writeStringField("now_by", one.now == null ? null : one.now.line != null && one.now.by != Judge.By.NOTHING ? one.manifest.file() + ":" + one.now.line.line()
                     : one.now.by.name().toLowerCase(Locale.ROOT));

@@ -7,6 +7,7 @@ import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Event;
+import dev.klock.agent.log.Messages;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
 import dev.klock.kernel.Predicate;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -261,6 +263,29 @@ class LearnTest {
             }
             assertThat(run("explain", torn)).isEqualTo(2);
         }
+    }
+
+    @Test
+    void whatAChildChangedOutsideOfItsEffects_isNotDeclaredByTheScopesOwnLines() throws Exception {
+        String program = "\n  - predicate: PROVIDES\n    resource: PROCESS:/bin/x\n    effects: ";
+        Files.writeString(manifest, HEAD + "  - MUTATES FILE:${workspace}/out/*" + program + "[]\n");
+        SessionClaim claim = SessionClaim.claim(Home.open(work.resolve(".klock").toFile()), "child");
+        VerificationLog log = VerificationLog.open(claim.log(), claim.id(), "a", "strict", true, null);
+        log.record(new Event(1, "a", null, "start_process", Predicate.MUTATES, Resource.file(work + "/out/y"), null, Decision.WARN, "child", null, 1,
+                Messages.whileRan(Set.of("/bin/x"))));
+        log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("warned about MUTATES", "now not allowed: the effects of what ran do not name it").doesNotContain("now allowed");
+        assertThat(run("explain", "--json")).isZero();
+        assertThat(out).contains("\"now\" : \"not allowed\"", "\"now_by\" : \"nothing\"");
+        assertThat(run("learn", "--merge", "klock.yaml", "child")).as(err).isZero();
+        assertThat(err).contains("changed while PROCESS:/bin/x ran, outside of its effects; if it may, add there: - MUTATES FILE:${workspace}/out/y");
+        assertThat(out).doesNotContain("declares all");
+        Files.writeString(manifest, HEAD + "  - MUTATES FILE:${workspace}/out/*" + program + "[MUTATES FILE:${workspace}/out/y]\n");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("now allowed by the effects of what ran");
+        assertThat(run("learn", "--merge", "klock.yaml", "child")).isZero();
+        assertThat(out).contains("declares all that was done");
     }
 
     @Test
