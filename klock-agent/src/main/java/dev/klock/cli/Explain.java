@@ -6,13 +6,13 @@ import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Escapes;
 import dev.klock.agent.log.Messages;
+import dev.klock.cli.learn.Name;
 import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogHeader;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Manifest;
-import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -150,7 +150,7 @@ final class Explain extends Verb {
 
     private static Judge.Answer now(Judge judge, LogEvent event) {
         try {
-            return judge.decide(Predicate.valueOf(event.predicate()), Resource.parse(event.resource()));
+            return judge.decide(Predicate.valueOf(event.predicate()), Name.resource(event.resource()));
         } catch (IllegalArgumentException | UsageException unwritable) {
             return null;
         }

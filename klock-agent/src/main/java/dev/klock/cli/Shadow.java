@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Escapes;
+import dev.klock.cli.learn.Name;
 import dev.klock.cli.learn.Observations;
 import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogFiles;
@@ -13,7 +14,6 @@ import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
-import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -78,7 +78,7 @@ final class Shadow extends Verb {
         /** Null where a child did it that the manifest lets start, or no operation has such a resource. */
         Judge.Answer answer() {
             try {
-                Judge.Answer answer = judge.decide(Predicate.valueOf(first.predicate()), Resource.parse(first.resource()));
+                Judge.Answer answer = judge.decide(Predicate.valueOf(first.predicate()), Name.resource(first.resource()));
                 return answer.allowed() ? null : answer;
             } catch (IllegalArgumentException | UsageException unwritable) {
                 return null;

@@ -289,6 +289,21 @@ class LearnTest {
     }
 
     @Test
+    void nameWithControlCharacters_isDecidedAsTheSessionDid() throws Exception {
+        manifest("PROVIDES FILE:${workspace}/w/**");
+        session("a", "strict", "PROVIDES w/esc\u001b[31m.txt ALLOW", "PROVIDES w/two\nlines ALLOW", "PROVIDES w/\udcff ALLOW", "PROVIDES w/\u2028 ALLOW");
+        assertThat(run("shadow", "klock.yaml")).as(out).isZero();
+        assertThat(run("explain", "--about", "/w/")).isZero();
+        assertThat(out).contains("now allowed by klock.yaml:4").doesNotContain("not allowed", "\u001b");
+        session("a", "strict", "PROVIDES w/esc\u001b[31m.txt DENY");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "s2")).as(err).isZero();
+        assertThat(out).contains("declares all that was done").doesNotContain("/w/*");
+        manifest("CONSUMES FILE:${workspace}/w/**");
+        assertThat(run("shadow", "klock.yaml", "s1")).isEqualTo(3);
+        assertThat(out).contains("would be denied PROVIDES FILE:" + work + "/w/esc\\u001b[31m.txt", "would deny 4 things").doesNotContain("\u001b");
+    }
+
+    @Test
     void completion_knowsVerbsAndOptions() {
         assertThat(run("completion")).isZero();
         assertThat(out).contains("complete ", "learn", "tighten", "--show-origin");
