@@ -1,12 +1,12 @@
 package dev.klock.cli;
 
 import dev.klock.agent.config.UsageException;
+import dev.klock.cli.learn.Name;
 import dev.klock.cli.learn.Observations;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Cover;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
-import dev.klock.resource.Resource;
 import dev.klock.resource.ResourceSyntaxException;
 import java.util.List;
 import java.util.Set;
@@ -24,7 +24,7 @@ final class DeclaredBy implements Observations.Declared {
     @Override
     public boolean byLine(Predicate predicate, String resource) {
         try {
-            return judge.decide(predicate, Resource.parse(resource)).allowed();
+            return judge.decide(predicate, Name.resource(resource)).allowed();
         } catch (ResourceSyntaxException | UsageException unwritable) {
             return false;
         }
@@ -33,19 +33,24 @@ final class DeclaredBy implements Observations.Declared {
     @Override
     public boolean byEffects(Set<String> programs, Predicate predicate, String resource) {
         for (Line line : manifest.scope()) {
-            boolean ran = programs.isEmpty() || programs.contains(line.resource().toString());
+            boolean ran = line.resource().scheme().equals("PROCESS") && line.predicate() == Predicate.PROVIDES
+                    && (programs.isEmpty() || programs.contains(line.resource().toString()));
+            if (ran && line.effects() == null && byLine(predicate, resource)) {
+                // one without effects may change what the program may, where it runs
+                return true;
+            }
             for (Line effect : ran && line.effects() != null ? line.effects() : List.<Line>of()) {
                 if (covers(effect, predicate, resource)) {
                     return true;
                 }
             }
         }
-        return byLine(predicate, resource);
+        return false;
     }
 
     private static boolean covers(Line line, Predicate predicate, String resource) {
         try {
-            return (Cover.allows(line.predicate(), false) & predicate.bit()) != 0 && line.resource().covers(Resource.parse(resource));
+            return (Cover.allows(line.predicate(), false) & predicate.bit()) != 0 && line.resource().covers(Name.resource(resource));
         } catch (ResourceSyntaxException unwritable) {
             return false;
         }

@@ -5,13 +5,14 @@ import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Escapes;
+import dev.klock.agent.log.Messages;
+import dev.klock.cli.learn.Name;
 import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogHeader;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Manifest;
-import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,6 +59,8 @@ final class Explain extends Verb {
         /** Null where there is no manifest, or no operation has such a resource. */
         Judge.Answer now;
         Manifest manifest;
+        /** Of what a child changed outside of its effects: whether these name it now; null of anything else, and where there is no manifest. */
+        Boolean inEffects;
     }
 
     /** Keeps what is asked about. */
@@ -65,6 +68,12 @@ final class Explain extends Verb {
         final Map<String, Found> found = new LinkedHashMap<>();
         String agent;
         long more;
+        long unread;
+
+        @Override
+        public void unreadable() {
+            unread++;
+        }
 
         @Override
         public void header(LogHeader header) {
@@ -102,23 +111,31 @@ final class Explain extends Verb {
         List<Found> all = new ArrayList<>(asked.found.values());
         if (all.isEmpty()) {
             throw new UsageException("session " + log.name() + (seq != null ? " has no access number " + seq : about != null ? " did nothing to what has " + about + " in its name"
-                    : " has nothing denied or warned about; --about TEXT or --seq N asks about others"));
+                    : " has nothing denied or warned about; --about TEXT or --seq N asks about others") + (asked.unread == 0 ? "" : "; " + unread(asked.unread)));
         }
         Given given = new Given(Given.argument(file, directory, null), environment);
         Manifest manifest = given.manifestFile == null ? null : given.manifest().agent(asked.agent);
         if (manifest != null) {
             Judge judge = new Judge(given, manifest, environment);
+            DeclaredBy declared = new DeclaredBy(manifest, judge);
             for (Found one : all) {
                 one.manifest = manifest;
+                if (isStray(one.event)) {
+                    one.inEffects = declared.byEffects(Messages.ran(one.event.note()), Predicate.valueOf(one.event.predicate()), one.event.resource());
+                    continue;
+                }
                 one.now = now(judge, one.event);
             }
         }
         if (json) {
-            printJson(generator -> write(generator, log.name(), all));
+            printJson(generator -> write(generator, log.name(), asked.unread, all));
             return ExitCode.OK;
         }
         for (Found one : all) {
             print(one);
+        }
+        if (asked.unread > 0) {
+            terminal.complain(unread(asked.unread) + ": there may have been more");
         }
         if (asked.more > 0) {
             terminal.complain("and " + asked.more + " more records; --about TEXT asks about fewer");
@@ -126,9 +143,14 @@ final class Explain extends Verb {
         return ExitCode.OK;
     }
 
+    /** The scope says what the program itself may do, not its children. */
+    private static boolean isStray(LogEvent event) {
+        return "child".equals(event.decidedBy()) && event.decision() != Decision.ALLOW && event.predicate().equals(Predicate.MUTATES.name());
+    }
+
     private static Judge.Answer now(Judge judge, LogEvent event) {
         try {
-            return judge.decide(Predicate.valueOf(event.predicate()), Resource.parse(event.resource()));
+            return judge.decide(Predicate.valueOf(event.predicate()), Name.resource(event.resource()));
         } catch (IllegalArgumentException | UsageException unwritable) {
             return null;
         }
@@ -160,6 +182,10 @@ final class Explain extends Verb {
         if (event.note() != null) {
             terminal.line("  " + event.note());
         }
+        if (one.inEffects != null) {
+            terminal.out.println("  now " + (one.inEffects ? terminal.good("allowed") + " by the effects of what ran"
+                    : terminal.bad("not allowed") + ": the effects of what ran do not name it; what the scope allows the program itself, it does not allow children"));
+        }
         if (one.now != null) {
             terminal.out.println("  now " + (one.now.allowed() ? terminal.good("allowed") + " by " : terminal.bad("not allowed") + ": ")
                     + one.now.text(one.manifest, one.now.predicate, one.now.resource));
@@ -190,9 +216,10 @@ final class Explain extends Verb {
         }
     }
 
-    private static void write(JsonGenerator json, String session, List<Found> all) throws IOException {
+    private static void write(JsonGenerator json, String session, long unread, List<Found> all) throws IOException {
         json.writeStartObject();
         json.writeStringField("session_id", session);
+        json.writeNumberField("records_unreadable", unread);
         json.writeArrayFieldStart("accesses");
         for (Found one : all) {
             LogEvent event = one.event;
@@ -208,6 +235,12 @@ final class Explain extends Verb {
             json.writeStringField("decided_by", event.decidedBy());
             json.writeStringField("caller", event.caller());
             json.writeNumberField("count", one.count);
+            if (one.inEffects != null) {
+                json.writeStringField("now", one.inEffects ? "allowed" : "not allowed");
+                json.writeStringField("now_by", one.inEffects ? "effects" : "nothing");
+                json.writeEndObject();
+                continue;
+            }
             json.writeStringField("now", one.now == null ? null : one.now.allowed() ? "allowed" : "not allowed");
             json.writeStringField("now_by", one.now == null ? null : one.now.line != null && one.now.by != Judge.By.NOTHING ? one.manifest.file() + ":" + one.now.line.line()
                     : one.now.by.name().toLowerCase(Locale.ROOT));

@@ -12,6 +12,7 @@ import dev.klock.agent.log.Messages;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
+import dev.klock.cli.learn.Local;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Cover;
 import dev.klock.manifest.Line;
@@ -20,8 +21,6 @@ import dev.klock.manifest.Scope;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * Decides triples by a manifest with the very parts that a session decides with: the same resolution of names, the same scope, the same
@@ -86,8 +85,6 @@ final class Judge {
     }
 
     private static final int NEAREST = 3;
-    private static final List<String> HOSTS_HERE = List.of("localhost", "127.0.0.1", "[::1]");
-    private static final Pattern HERE = Pattern.compile("([a-z0-9+.-]+://)(?:localhost|127\\.0\\.0\\.1|\\[::1\\])((?:[:/].*)?)", Pattern.DOTALL);
 
     private final Manifest manifest;
     private final String workingDirectory;
@@ -151,13 +148,10 @@ final class Judge {
     /** To a session {@code localhost} and the two addresses that it stands for are one: a deny line for any of them stops, else any line allows. */
     private int decideUrl(Predicate predicate, String url) {
         int best = scope.decide(predicate, "URL", url, false);
-        Matcher here = HERE.matcher(url);
-        if (here.matches()) {
-            for (String host : HOSTS_HERE) {
-                int decision = scope.decide(predicate, "URL", here.group(1) + host + here.group(2), false);
-                if (!Scope.isDenied(best) && (Scope.isDenied(decision) || !Scope.isAllowed(best) && Scope.isAllowed(decision))) {
-                    best = decision;
-                }
+        for (String name : Local.names(url)) {
+            int decision = scope.decide(predicate, "URL", name, false);
+            if (!Scope.isDenied(best) && (Scope.isDenied(decision) || !Scope.isAllowed(best) && Scope.isAllowed(decision))) {
+                best = decision;
             }
         }
         return best;

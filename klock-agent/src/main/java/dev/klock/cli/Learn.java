@@ -92,6 +92,9 @@ final class Learn extends Verb {
             log.read(seen);
         }
         seen.end();
+        if (seen.isIllegible()) {
+            throw illegible(chosen, seen.unread());
+        }
         if (agent == null && seen.agents().size() > 1) {
             throw new UsageException("the sessions are of several agents (" + Escapes.line(String.join(", ", seen.agents())) + "); say --agent ID");
         }
@@ -109,6 +112,9 @@ final class Learn extends Verb {
         }
         if (seen.lost() > 0) {
             terminal.complain(seen.lost() + " records of these sessions could not be written when they ran: what is in none of the others is not declared");
+        }
+        if (seen.unread() > 0) {
+            terminal.complain(unread(seen.unread()) + ": what is in none of the others is not declared");
         }
         if (seen.denied() > 0 && !denied) {
             terminal.complain(seen.denied() + (seen.denied() == 1 ? " access was denied and is" : " accesses were denied and are") + " not declared (--denied)");

@@ -9,6 +9,7 @@ import dev.klock.cli.log.LogSummary;
 import dev.klock.cli.log.LogVisitor;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -135,7 +136,7 @@ final class SessionRecord implements LogVisitor {
     long startedMs() {
         try {
             return started == null ? 0 : Instant.parse(started).toEpochMilli();
-        } catch (DateTimeParseException e) {
+        } catch (DateTimeParseException | ArithmeticException e) {
             return 0;
         }
     }
@@ -164,7 +165,7 @@ final class SessionRecord implements LogVisitor {
         try {
             Instant logBegan = Instant.parse(started);
             return ProcessHandle.of(pid).flatMap(process -> process.info().startInstant()).filter(began -> !began.isAfter(logBegan.plusSeconds(1))).isPresent();
-        } catch (DateTimeParseException e) {
+        } catch (DateTimeException e) {
             return false;
         }
     }

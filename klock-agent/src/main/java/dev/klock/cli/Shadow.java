@@ -4,15 +4,16 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Escapes;
+import dev.klock.cli.learn.Name;
 import dev.klock.cli.learn.Observations;
 import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogHeader;
+import dev.klock.cli.log.LogSummary;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
-import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -77,7 +78,7 @@ final class Shadow extends Verb {
         /** Null where a child did it that the manifest lets start, or no operation has such a resource. */
         Judge.Answer answer() {
             try {
-                Judge.Answer answer = judge.decide(Predicate.valueOf(first.predicate()), Resource.parse(first.resource()));
+                Judge.Answer answer = judge.decide(Predicate.valueOf(first.predicate()), Name.resource(first.resource()));
                 return answer.allowed() ? null : answer;
             } catch (IllegalArgumentException | UsageException unwritable) {
                 return null;
@@ -125,6 +126,8 @@ final class Shadow extends Verb {
         @Override
         public void event(LogEvent event) {
             if (seen == null) {
+                // nobody knows whose it is
+                unread += ofAStranger ? 0 : 1;
                 return;
             }
             seen.event(event);
@@ -150,8 +153,24 @@ final class Shadow extends Verb {
             lost += records;
         }
 
+        @Override
+        public void unreadable() {
+            unread++;
+            if (seen != null) {
+                seen.unreadable();
+            }
+        }
+
+        @Override
+        public void summary(LogSummary summary) {
+            if (seen != null) {
+                seen.summary(summary);
+            }
+        }
+
         void end() {
             events += seen == null ? 0 : seen.events();
+            tells |= seen != null && !seen.isIllegible();
         }
     }
 
@@ -159,6 +178,8 @@ final class Shadow extends Verb {
     private long events;
     private long more;
     private long lost;
+    private long unread;
+    private boolean tells;
     private int looked;
     private int strangers;
 
@@ -167,10 +188,14 @@ final class Shadow extends Verb {
         Path home = logs.isEmpty() || !sessions.isEmpty() ? home(directory).directory().toPath() : null;
         Given given = new Given(Given.argument(file, home == null ? directory : home.toString(), null), environment);
         Manifest manifest = given.manifest();
-        for (LogFiles log : chosen(home)) {
+        List<LogFiles> chosen = chosen(home);
+        for (LogFiles log : chosen) {
             Run run = new Run(log.name(), given, manifest);
             log.read(run);
             run.end();
+        }
+        if (!tells && strangers == 0) {
+            throw illegible(chosen, unread);
         }
         if (looked == 0) {
             throw new UsageException(manifest.file() + " declares nothing for the agents of these sessions; it has " + Escapes.line(manifest.agentIds()));
@@ -223,6 +248,9 @@ final class Shadow extends Verb {
         if (lost > 0) {
             terminal.complain(lost + " records of these sessions could not be written when they ran: what they did is not all known");
         }
+        if (unread > 0) {
+            terminal.complain(unread(unread) + ": what they did is not all known");
+        }
         if (strangers > 0) {
             terminal.complain("of " + strangers + (strangers == 1 ? " session" : " sessions") + " the agent is none of " + manifest.file() + ", so nothing is said of it");
         }
@@ -242,6 +270,7 @@ final class Shadow extends Verb {
         out.writeNumberField("sessions_of_other_agents", strangers);
         out.writeNumberField("accesses", events);
         out.writeNumberField("records_lost", lost);
+        out.writeNumberField("records_unreadable", unread);
         out.writeNumberField("more", more);
         out.writeArrayFieldStart("would_be_denied");
         for (Found one : found.values()) {

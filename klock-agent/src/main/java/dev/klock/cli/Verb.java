@@ -7,9 +7,11 @@ import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
+import dev.klock.cli.log.LogFiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -39,6 +41,17 @@ abstract class Verb implements Callable<Integer> {
             throw new UsageException("there is no klock home " + place + "; give --home DIRECTORY");
         }
         return home;
+    }
+
+    /** So many records of logs cannot be read, which is more than none. */
+    static String unread(long records) {
+        return records + (records == 1 ? " record of these sessions" : " records of these sessions") + " cannot be read, being torn, damaged, or of another version of klock";
+    }
+
+    /** Nothing can be said of logs of which nothing can be read. */
+    static UsageException illegible(List<LogFiles> logs, long records) {
+        return new UsageException("nothing can be read in the log " + logs.get(0).file() + (logs.size() == 1 ? "" : ", nor in " + (logs.size() - 1) + " more") + ": "
+                + (records == 0 ? "there is no record" : "it is torn, damaged, or of another version of klock") + "; name another session");
     }
 
     /** What fills a JSON answer. */

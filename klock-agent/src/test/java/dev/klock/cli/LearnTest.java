@@ -7,6 +7,7 @@ import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Event;
+import dev.klock.agent.log.Messages;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
 import dev.klock.kernel.Predicate;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -233,6 +235,72 @@ class LearnTest {
         assertThat(out).contains("\"seq\" : 2", "\"decision\" : \"deny\"", "\"now\" : \"not allowed\"");
         assertThat(run("explain", "s2")).isEqualTo(2);
         assertThat(err).contains("has nothing denied or warned about; --about TEXT or --seq N asks about others").hasLineCount(1);
+    }
+
+    @Test
+    void logThatCannotAllBeRead_isSaidToBe_andOneOfWhichNothingCanBe_isAnError() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        String torn = session("a", "learn", "CONSUMES y LEARN", "CONSUMES x DENY");
+        Path log = work.resolve(".klock/log/" + torn + ".jsonl");
+        String whole = Files.readString(log);
+        Files.writeString(log, whole + "{\"ts\":\"20\n");
+        assertThat(run("learn")).as(err).isZero();
+        assertThat(err).contains("1 record of these sessions cannot be read", "not declared");
+        assertThat(run("shadow", "klock.yaml")).as(err).isZero();
+        assertThat(err).contains("1 record of these sessions cannot be read");
+        assertThat(run("shadow", "klock.yaml", "--json")).isZero();
+        assertThat(out).contains("\"records_unreadable\" : 1");
+        assertThat(run("explain")).isZero();
+        assertThat(err).contains("1 record of these sessions cannot be read").hasLineCount(1);
+        assertThat(run("explain", "--json")).isZero();
+        assertThat(out).contains("\"records_unreadable\" : 1");
+        for (String nothing : new String[] {"", "\0garbage\nmore", whole.replace("klock.event/1", "klock.event/99"), whole.lines().findFirst().get() + "\n{\"ts\":"}) {
+            Files.writeString(log, nothing);
+            for (String[] asked : new String[][] {{"learn", torn}, {"shadow", "klock.yaml"}, {"shadow", "klock.yaml", "--json"}}) {
+                assertThat(run(asked)).as(nothing).isEqualTo(2);
+                assertThat(err).contains("nothing can be read in the log " + log).hasLineCount(1);
+                assertThat(out).isEmpty();
+            }
+            assertThat(run("explain", torn)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void whatAChildChangedOutsideOfItsEffects_isNotDeclaredByTheScopesOwnLines() throws Exception {
+        String program = "\n  - predicate: PROVIDES\n    resource: PROCESS:/bin/x\n    effects: ";
+        Files.writeString(manifest, HEAD + "  - MUTATES FILE:${workspace}/out/*" + program + "[]\n");
+        SessionClaim claim = SessionClaim.claim(Home.open(work.resolve(".klock").toFile()), "child");
+        VerificationLog log = VerificationLog.open(claim.log(), claim.id(), "a", "strict", true, null);
+        log.record(new Event(1, "a", null, "start_process", Predicate.MUTATES, Resource.file(work + "/out/y"), null, Decision.WARN, "child", null, 1,
+                Messages.whileRan(Set.of("/bin/x"))));
+        log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("warned about MUTATES", "now not allowed: the effects of what ran do not name it").doesNotContain("now allowed");
+        assertThat(run("explain", "--json")).isZero();
+        assertThat(out).contains("\"now\" : \"not allowed\"", "\"now_by\" : \"nothing\"");
+        assertThat(run("learn", "--merge", "klock.yaml", "child")).as(err).isZero();
+        assertThat(err).contains("changed while PROCESS:/bin/x ran, outside of its effects; if it may, add there: - MUTATES FILE:${workspace}/out/y");
+        assertThat(out).doesNotContain("declares all");
+        Files.writeString(manifest, HEAD + "  - MUTATES FILE:${workspace}/out/*" + program + "[MUTATES FILE:${workspace}/out/y]\n");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("now allowed by the effects of what ran");
+        assertThat(run("learn", "--merge", "klock.yaml", "child")).isZero();
+        assertThat(out).contains("declares all that was done");
+    }
+
+    @Test
+    void nameWithControlCharacters_isDecidedAsTheSessionDid() throws Exception {
+        manifest("PROVIDES FILE:${workspace}/w/**");
+        session("a", "strict", "PROVIDES w/esc\u001b[31m.txt ALLOW", "PROVIDES w/two\nlines ALLOW", "PROVIDES w/\udcff ALLOW", "PROVIDES w/\u2028 ALLOW");
+        assertThat(run("shadow", "klock.yaml")).as(out).isZero();
+        assertThat(run("explain", "--about", "/w/")).isZero();
+        assertThat(out).contains("now allowed by klock.yaml:4").doesNotContain("not allowed", "\u001b");
+        session("a", "strict", "PROVIDES w/esc\u001b[31m.txt DENY");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "s2")).as(err).isZero();
+        assertThat(out).contains("declares all that was done").doesNotContain("/w/*");
+        manifest("CONSUMES FILE:${workspace}/w/**");
+        assertThat(run("shadow", "klock.yaml", "s1")).isEqualTo(3);
+        assertThat(out).contains("would be denied PROVIDES FILE:" + work + "/w/esc\\u001b[31m.txt", "would deny 4 things").doesNotContain("\u001b");
     }
 
     @Test

@@ -368,8 +368,8 @@ class MainTest {
         session(home, false);
         File crashed = SessionClaim.claim(home, "crashed").log();
         Files.writeString(crashed.toPath(), "{\"schema\":\"klock.event/1\",\"session_id\":\"crashed\",\"agent_id\":\"a\",\"mode\":\"block\",\"pid\":1,"
-                + "\"started\":\"1971-01-01T00:00:00.000Z\",\"part\":1}\n{\"seq\":1,\"decision\":\"deny\",\"count\":41}\n{\"ts\":\"19");
-        Files.writeString(Path.of(crashed.getPath() + ".1"), "{\"schema\":\"klock.event/1\",\"part\":2}\n{\"decision\":\"deny\"}\n");
+                + "\"started\":\"1971-01-01T00:00:00.000Z\",\"part\":1}\n{\"seq\":1,\"decision\":\"deny\",\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\",\"count\":41}\n{\"ts\":\"19");
+        Files.writeString(Path.of(crashed.getPath() + ".1"), "{\"schema\":\"klock.event/1\",\"part\":2}\n{\"decision\":\"deny\",\"predicate\":\"CONSUMES\",\"resource\":\"FILE:/a\"}\n");
 
         SessionClaim.claim(home, "begun");
 

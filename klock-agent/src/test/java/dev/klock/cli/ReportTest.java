@@ -293,6 +293,27 @@ class ReportTest {
     }
 
     @Test
+    void logThatIsDamaged_isReportedAsFarAsItGoes() throws Exception {
+        header("s", "a", "started", "+1000000000-12-31T23:59:59.999999999Z");
+        record("decision", "deny", "predicate", " null", "resource", "FILE:/x");
+        record("decision", "deny", "predicate", "CONSUMES");
+        for (String ts : new String[] {"-999999999-01-01T00:00:00Z", "2026-01-01T10:00:01.000Z", "+1000000000-12-31T23:59:59Z"}) {
+            event(ts, "main", "CONSUMES", "FILE:/x", "deny", "mode", "count", " " + Long.MAX_VALUE);
+            event(ts, "main", "CONSUMES", "FILE:/y", "allow", "mode", "count", " " + Long.MAX_VALUE);
+            record("ts", ts, "lease", " {\"state\":\"granted\",\"waited_ms\":" + Long.MAX_VALUE + ",\"triples\":[]}");
+            record("ts", ts, "lost", " " + Long.MAX_VALUE);
+        }
+        record("ts", "2026-01-01T10:00:09.000Z", "summary", " {\"end\":\"completed\",\"deny\":" + Long.MAX_VALUE + ",\"allow\":" + Long.MIN_VALUE + "}");
+        log("s");
+        assertThat(text(ofClass(page(), "div", "band").get(0))).contains("The log is not whole", "2 lines are torn");
+        for (String form : new String[] {"--json", "--sarif", "--junit"}) {
+            assertThat(run("report", form)).as(err).isZero();
+            assertThat(out).as(form).contains("FILE:/x").doesNotContain("-9223372036854775808");
+        }
+        assertThat(run("sessions")).as(err).isZero();
+    }
+
+    @Test
     void page_ofASummaryThatNamesVeryMuch_countsAllOfIt() throws Exception {
         header("s", "a");
         String[] lists = new String[2 * 30_000];

@@ -35,13 +35,16 @@ final class KlockedExtension implements InvocationInterceptor, BeforeEachCallbac
     private static final String FAIL = "fail";
     private static final String SKIP = "skip";
     private static final String RUN = "run";
+    /** In the store of a class: why nothing held the constructor of an instance of it. */
+    private static final String UNHELD = "unheld";
     private static final int MAX_WAIT_SECONDS = 3_600;
     /** The agent defines it in the boot loader. */
     private static final String MARK = "dev.klock.ScopeViolationError";
 
     @Override
     public void beforeEach(ExtensionContext context) throws Exception {
-        Guarded guarded = open(context);
+        String unheld = context.getStore(NAMESPACE).get(UNHELD, String.class);
+        Guarded guarded = unheld == null ? open(context, false) : unguarded(context, unheld, false);
         if (guarded != null) {
             context.getStore(NAMESPACE).put(Guarded.class, guarded);
         }
@@ -58,17 +61,18 @@ final class KlockedExtension implements InvocationInterceptor, BeforeEachCallbac
     @Override
     public <T> T interceptTestClassConstructor(Invocation<T> invocation, ReflectiveInvocationContext<Constructor<T>> invoked, ExtensionContext context)
             throws Throwable {
-        return alone(invocation, context);
+        // JUnit makes the instance before it looks whether the test is disabled, so that is for beforeEach to say
+        return alone(invocation, open(context, true));
     }
 
     @Override
     public void interceptBeforeAllMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> invoked, ExtensionContext context) throws Throwable {
-        alone(invocation, context);
+        alone(invocation, open(context, false));
     }
 
     @Override
     public void interceptAfterAllMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> invoked, ExtensionContext context) throws Throwable {
-        alone(invocation, context);
+        alone(invocation, open(context, false));
     }
 
     @Override
@@ -109,8 +113,7 @@ final class KlockedExtension implements InvocationInterceptor, BeforeEachCallbac
     }
 
     /** As a session of its own. */
-    private static <T> T alone(Invocation<T> invocation, ExtensionContext context) throws Throwable {
-        Guarded guarded = open(context);
+    private static <T> T alone(Invocation<T> invocation, Guarded guarded) throws Throwable {
         if (guarded == null) {
             return invocation.proceed();
         }
@@ -131,8 +134,12 @@ final class KlockedExtension implements InvocationInterceptor, BeforeEachCallbac
 
     // ---- opening
 
-    /** Null if the test runs unguarded, as it was told to, or this is the constructor of a class of which only methods are annotated. */
-    private static Guarded open(ExtensionContext context) throws InterruptedException {
+    /**
+     * Null if the test runs unguarded, as it was told to, or this is the constructor of a class of which only methods are annotated.
+     *
+     * @param later what is to become of a test that nothing guards, {@link #beforeEach} does
+     */
+    private static Guarded open(ExtensionContext context, boolean later) throws InterruptedException {
         Klocked klocked = annotation(context);
         if (klocked == null) {
             return null;
@@ -141,7 +148,7 @@ final class KlockedExtension implements InvocationInterceptor, BeforeEachCallbac
             throw new ExtensionConfigurationException("@Klocked(waitSeconds = " + klocked.waitSeconds() + "): 0 to " + MAX_WAIT_SECONDS + " would be right");
         }
         if (!isAgentLoaded()) {
-            return unguarded(context, "klock is not in this JVM; start it with -javaagent:klock.jar (of Surefire: argLine)");
+            return unguarded(context, "klock is not in this JVM; start it with -javaagent:klock.jar (of Surefire: argLine)", later);
         }
         long deadline = System.nanoTime() + Duration.ofSeconds(klocked.waitSeconds()).toNanos();
         String agent = klocked.agent().isEmpty() ? null : klocked.agent();
@@ -150,13 +157,13 @@ final class KlockedExtension implements InvocationInterceptor, BeforeEachCallbac
             session = Klock.open(klocked.manifest().isEmpty() ? null : Path.of(klocked.manifest()), agent, Duration.ofSeconds(klocked.waitSeconds()));
         } catch (KlockException e) {
             if (klocked.manifest().isEmpty()) {
-                return unguarded(context, e.getMessage());
+                return unguarded(context, e.getMessage(), later);
             }
             throw new ExtensionConfigurationException(e.getMessage(), e);
         }
         if (!session.isEnforced()) {
             session.close();
-            return unguarded(context, "the manifest that klock holds this process to declares no agent " + session.agentId() + " under agents:, or its mode is learn");
+            return unguarded(context, "the manifest that klock holds this process to declares no agent " + session.agentId() + " under agents:, or its mode is learn", later);
         }
         try {
             Answer answer = session.answer();
@@ -194,7 +201,11 @@ final class KlockedExtension implements InvocationInterceptor, BeforeEachCallbac
         }
     }
 
-    private static Guarded unguarded(ExtensionContext context, String why) {
+    private static Guarded unguarded(ExtensionContext context, String why, boolean later) {
+        if (later) {
+            context.getStore(NAMESPACE).put(UNHELD, why);
+            return null;
+        }
         String what = context.getConfigurationParameter(Klocked.UNGUARDED).orElse(FAIL);
         String text = "nothing would hold this test to its manifest: " + why;
         switch (what) {

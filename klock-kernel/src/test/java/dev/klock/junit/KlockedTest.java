@@ -6,6 +6,7 @@ import dev.klock.Klock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -27,6 +28,23 @@ class KlockedTest {
         }
     }
 
+    @Klocked(agent = "builder")
+    static class HalfDisabled {
+        @Test
+        @Disabled
+        void off() {}
+
+        @Test
+        void works() {}
+    }
+
+    @Klocked(agent = "builder")
+    static class AllDisabled {
+        @Test
+        @Disabled
+        void off() {}
+    }
+
     static class Waits {
         @Test
         @Klocked(waitSeconds = -1)
@@ -38,6 +56,11 @@ class KlockedTest {
                 .configurationParameters(parameters).build();
         List<String> outcomes = new ArrayList<>();
         LauncherFactory.create().execute(request, new TestExecutionListener() {
+            @Override
+            public void executionSkipped(TestIdentifier one, String reason) {
+                outcomes.add("SKIPPED");
+            }
+
             @Override
             public void executionFinished(TestIdentifier one, TestExecutionResult result) {
                 if (one.isTest()) {
@@ -59,6 +82,14 @@ class KlockedTest {
         assertThat(run(Guarded.class, Map.of(Klocked.UNGUARDED, "skip"))).containsExactly("ABORTED " + NOTHING);
         assertThat(run(Guarded.class, Map.of(Klocked.UNGUARDED, "run"))).containsExactly("SUCCESSFUL");
         assertThat(run(Guarded.class, Map.of(Klocked.UNGUARDED, "Skip"))).containsExactly("FAILED dev.klock.junit.unguarded=Skip: fail, skip or run would be right");
+    }
+
+    @Test
+    void test_thatIsDisabled_isSkipped_whereNothingWouldGuardIt() {
+        assertThat(run(AllDisabled.class, Map.of())).containsExactly("SKIPPED");
+        assertThat(run(AllDisabled.class, Map.of(Klocked.UNGUARDED, "skip"))).containsExactly("SKIPPED");
+        assertThat(run(HalfDisabled.class, Map.of(Klocked.UNGUARDED, "skip"))).containsExactlyInAnyOrder("SKIPPED", "ABORTED " + NOTHING);
+        assertThat(run(HalfDisabled.class, Map.of())).hasSize(2).contains("SKIPPED").anyMatch(outcome -> outcome.startsWith("FAILED " + NOTHING));
     }
 
     @Test

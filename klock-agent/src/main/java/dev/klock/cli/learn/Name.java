@@ -1,13 +1,16 @@
 package dev.klock.cli.learn;
 
+import dev.klock.resource.Resource;
+import dev.klock.resource.ResourceSyntaxException;
+
 /**
  * A FILE resource of a log: any file has a name there, also one that no manifest can write.
  *
  * @param path         the file's, absolute
  * @param withAllBelow it stands for all that is below, too
- * @param isUnwritable it has control characters
+ * @param isUnwritable it has control characters, or half of a surrogate pair, which stands for a byte that is not UTF-8
  */
-record Name(String path, boolean withAllBelow, boolean isUnwritable) {
+public record Name(String path, boolean withAllBelow, boolean isUnwritable) {
     private static final String ALL = "/**";
 
     /** {@code resource} is {@code FILE:} and a path with a manifest's escapes. */
@@ -18,15 +21,36 @@ record Name(String path, boolean withAllBelow, boolean isUnwritable) {
             text = text.length() == ALL.length() ? "/" : text.substring(0, text.length() - ALL.length());
         }
         StringBuilder path = new StringBuilder(text.length());
-        boolean control = false;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             if (c == '\\' && i + 1 < text.length()) {
                 c = text.charAt(++i);
             }
-            control |= Character.isISOControl(c);
             path.append(c);
         }
+        boolean control = path.codePoints().anyMatch(Name::isUnwritable);
         return new Name(path.toString(), all, control);
+    }
+
+    private static boolean isUnwritable(int c) {
+        return Character.isISOControl(c) || c == 0x2028 || c == 0x2029 || c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
+    }
+
+    /**
+     * What a record names: of files also what no manifest can.
+     *
+     * @throws ResourceSyntaxException there is nothing of that name
+     */
+    public static Resource resource(String text) {
+        try {
+            return Resource.parse(text);
+        } catch (ResourceSyntaxException e) {
+            boolean file = text.startsWith("FILE:/") || text.startsWith("PROCESS:/");
+            Name name = file ? of(text) : null;
+            if (name == null || !name.isUnwritable) {
+                throw e;
+            }
+            return Resource.of(text.substring(0, text.indexOf(':')), name.path, name.withAllBelow ? Resource.Form.SUBTREE : Resource.Form.EXACT);
+        }
     }
 }

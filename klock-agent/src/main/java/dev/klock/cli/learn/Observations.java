@@ -4,6 +4,7 @@ import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Messages;
 import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogHeader;
+import dev.klock.cli.log.LogSummary;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
@@ -53,6 +54,8 @@ public final class Observations implements LogVisitor {
     private long denied;
     private final Set<String> undeclared = new LinkedHashSet<>();
     private long lost;
+    private long unreadable;
+    private boolean tells;
     private String current;
 
     /**
@@ -82,7 +85,18 @@ public final class Observations implements LogVisitor {
     }
 
     @Override
+    public void unreadable() {
+        unreadable++;
+    }
+
+    @Override
+    public void summary(LogSummary summary) {
+        tells = true;
+    }
+
+    @Override
     public void event(LogEvent event) {
+        tells = true;
         Predicate predicate = predicate(event.predicate());
         String by = event.decidedBy();
         boolean own = "baseline".equals(by) || "klock".equals(by) || "child".equals(by) && event.decision() == Decision.ALLOW;
@@ -200,6 +214,16 @@ public final class Observations implements LogVisitor {
     /** Accesses that were denied. */
     public long denied() {
         return denied;
+    }
+
+    /** Whether the logs say nothing of what was done since they cannot be read. */
+    public boolean isIllegible() {
+        return !tells && (unreadable > 0 || session < 0);
+    }
+
+    /** Records that cannot be read. */
+    public long unread() {
+        return unreadable;
     }
 
     /** Records that could not be written. */

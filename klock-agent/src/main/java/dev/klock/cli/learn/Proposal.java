@@ -21,6 +21,8 @@ public final class Proposal {
     private static final List<Predicate> ORDER = List.of(Predicate.DEPENDS_ON, Predicate.CONSUMES, Predicate.PROVIDES, Predicate.MUTATES, Predicate.RENAMES,
             Predicate.DELETES);
 
+    private static final String CONNECT = "URL:tcp:";
+
     final List<ProposedLine> lines;
     final Places places;
     /** What changed while programs ran that are declared already, by those. */
@@ -61,13 +63,14 @@ public final class Proposal {
 
     private static List<ProposedLine> lines(Observations seen, Generaliser together) {
         List<ProposedLine> lines = files(seen.files, together);
+        Scope requests = requests(seen);
         for (Predicate predicate : ORDER) {
             List<String> urls = new ArrayList<>();
             List<Seen> theirs = new ArrayList<>();
             for (Map.Entry<String, Map<Predicate, Seen>> other : seen.others.entrySet()) {
                 Seen evidence = other.getValue().get(predicate);
                 String resource = other.getKey();
-                if (evidence == null) {
+                if (evidence == null || predicate == Predicate.CONSUMES && isCarried(resource, requests)) {
                     continue;
                 }
                 if (resource.startsWith("URL:")) {
@@ -81,6 +84,32 @@ public final class Proposal {
             lines.addAll(together.urls(predicate, urls, theirs));
         }
         return lines;
+    }
+
+    /** What was asked of servers, as a manifest would allow it. */
+    private static Scope requests(Observations seen) {
+        Scope.Builder requests = Scope.builder();
+        for (Map.Entry<String, Map<Predicate, Seen>> other : seen.others.entrySet()) {
+            String resource = other.getKey();
+            if (resource.startsWith("URL:") && !resource.startsWith(CONNECT) && !resource.startsWith("URL:udp:") && !resource.startsWith("URL:dns:")) {
+                for (Predicate predicate : other.getValue().keySet()) {
+                    requests.allow(predicate, Resource.parse(resource), 0);
+                }
+            }
+        }
+        return requests.build();
+    }
+
+    /** Whether it is a connect that the line of a request brings along: a line of its own would allow any request there. */
+    private static boolean isCarried(String resource, Scope requests) {
+        if (resource.startsWith(CONNECT)) {
+            for (String url : Local.names(resource.substring("URL:".length()))) {
+                if (Scope.isAllowed(requests.decide(Predicate.CONSUMES, "URL", url, false))) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** What changed while the program ran: that another one that ran, too, may have done it, nobody can tell. */

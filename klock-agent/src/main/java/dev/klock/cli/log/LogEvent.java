@@ -4,7 +4,7 @@ import dev.klock.agent.log.Decision;
 import java.util.List;
 
 /**
- * One record of an access, as the log has it. All but the decision and the stack may be null.
+ * One record of an access, as the log has it. All but the predicate, the resource, the decision and the stack may be null.
  *
  * @param part     of which file of the log, from 0
  * @param count    how many accesses it stands for, from 1

@@ -9,6 +9,7 @@ import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
+import dev.klock.agent.log.VerificationLog;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,6 +29,8 @@ public final class LogFiles {
     private static final JsonFactory JSON = JsonFactory.builder().disable(StreamReadFeature.AUTO_CLOSE_SOURCE).build();
     /** The most of what a summary names that is kept of one kind; but for the manifest's lines, of which there are as many as there are. */
     private static final int MAX_NAMED = 10_000;
+    /** The most of anything that one record counts; more is damage. So sums of them stay within a long. */
+    private static final long MAX_COUNT = 1L << 40;
     private static final Set<String> LINES = Set.of("declared", "used", "unused");
     private static final String ENDING = ".jsonl";
 
@@ -91,8 +94,13 @@ public final class LogFiles {
         for (File part : parts) {
             int number = number(part, name);
             try (Line line = new Line(Files.newInputStream(part.toPath()))) {
+                boolean ours = true;
                 while (line.begin()) {
-                    record(line, number, visitor);
+                    if (ours) {
+                        ours = record(line, number, visitor);
+                    } else {
+                        visitor.unreadable();
+                    }
                 }
             }
         }
@@ -179,7 +187,8 @@ public final class LogFiles {
         return part.getName().equals(first) ? 0 : Integer.parseInt(part.getName().substring(first.length() + 1));
     }
 
-    private static void record(Line line, int part, LogVisitor visitor) throws IOException {
+    /** False if the file is one of another format, of which nobody knows what its records mean. */
+    private static boolean record(Line line, int part, LogVisitor visitor) throws IOException {
         String[] text = new String[Field.values().length];
         long count = 1;
         long seq = 0;
@@ -195,7 +204,7 @@ public final class LogFiles {
         try (JsonParser json = JSON.createParser(line)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 visitor.unreadable();
-                return;
+                return true;
             }
             while (json.nextToken() == JsonToken.FIELD_NAME) {
                 String name = json.currentName();
@@ -223,7 +232,7 @@ public final class LogFiles {
                         number = json.getValueAsInt();
                         break;
                     case "count":
-                        count = json.getValueAsLong(1);
+                        count = count(json.getValueAsLong(1));
                         break;
                     case "seq":
                         seq = json.getValueAsLong();
@@ -232,7 +241,7 @@ public final class LogFiles {
                         pid = json.getValueAsLong();
                         break;
                     case "lost":
-                        lost = json.getValueAsLong();
+                        lost = count(json.getValueAsLong());
                         break;
                     default:
                         Field field = Field.named(name);
@@ -246,7 +255,12 @@ public final class LogFiles {
             }
         } catch (JsonProcessingException e) {
             visitor.unreadable();
-            return;
+            return true;
+        }
+        String schema = get(text, Field.SCHEMA);
+        if (schema != null && !schema.equals(VerificationLog.SCHEMA)) {
+            visitor.unreadable();
+            return false;
         }
         Decision decision = decision(text[Field.DECISION.ordinal()]);
         if (summary != null) {
@@ -257,15 +271,22 @@ public final class LogFiles {
             visitor.lease(lease.at(get(text, Field.TS)));
         } else if (recovered != null) {
             visitor.recovered(recovered);
+        } else if (decision != null && (get(text, Field.PREDICATE) == null || get(text, Field.RESOURCE) == null)) {
+            visitor.unreadable();
         } else if (decision != null) {
             visitor.event(new LogEvent(part, get(text, Field.TS), seq, get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.THREAD),
                     get(text, Field.OP), get(text, Field.PREDICATE), get(text, Field.RESOURCE), get(text, Field.REQUESTED), decision,
                     get(text, Field.DECIDED_BY), get(text, Field.CALLER), Math.max(1, count), get(text, Field.NOTE), stack));
-        } else if (get(text, Field.MODE) != null || get(text, Field.SCHEMA) != null) {
-            visitor.header(new LogHeader(get(text, Field.SCHEMA), get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.MODE),
+        } else if (get(text, Field.MODE) != null || schema != null) {
+            visitor.header(new LogHeader(schema, get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.MODE),
                     get(text, Field.MANIFEST), get(text, Field.JAVA), get(text, Field.STARTED), pid, number,
                     get(text, Field.PROCESS), settings, declared));
         }
+        return true;
+    }
+
+    private static long count(long number) {
+        return Math.max(0, Math.min(number, MAX_COUNT));
     }
 
     private static String get(String[] text, Field field) {
@@ -296,7 +317,7 @@ public final class LogFiles {
             } else if (field.equals("exit_code")) {
                 exitCode = json.getIntValue();
             } else if (decision != null) {
-                counts[decision.ordinal()] = json.getLongValue();
+                counts[decision.ordinal()] = count(json.getLongValue());
             } else if (value == JsonToken.START_ARRAY) {
                 more.put(field, texts(json, LINES.contains(field) ? Integer.MAX_VALUE : MAX_NAMED, lists.computeIfAbsent(field, name -> new ArrayList<>())));
             } else {
@@ -360,7 +381,7 @@ public final class LogFiles {
     private static LogLease lease(JsonParser json) throws IOException {
         Map<String, List<String>> lists = new LinkedHashMap<>();
         String[] values = fields(json, lists, "state", "waited_ms", "detail");
-        return new LogLease(null, values[0], number(values[1]), lists.getOrDefault("triples", List.of()), values[2]);
+        return new LogLease(null, values[0], count(number(values[1])), lists.getOrDefault("triples", List.of()), values[2]);
     }
 
     private static LogRecovered recovered(JsonParser json) throws IOException {

@@ -24,7 +24,7 @@ public interface LogVisitor {
     default void lost(long records) {
     }
 
-    /** A line is no record: torn by a crash or a full disk. */
+    /** A line is no record: torn by a crash or a full disk, or damaged, or in a file of another format. */
     default void unreadable() {
     }
 }

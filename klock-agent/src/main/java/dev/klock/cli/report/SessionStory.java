@@ -34,6 +34,8 @@ public final class SessionStory implements LogVisitor {
     private static final int MAX_FRAMES = 40;
     private static final int MAX_FRAME = 300;
     private static final int MAX_TRIPLES = 100;
+    /** In the year 9999. */
+    private static final long LAST_MS = 253_370_764_800_000L;
 
     /** One triple that was denied or warned about, as it was first. */
     static final class Violation {
@@ -246,14 +248,15 @@ public final class SessionStory implements LogVisitor {
         unreadable++;
     }
 
-    /** When {@code ts} is, in milliseconds since 1970; {@code otherwise} if it is none. */
+    /** When {@code ts} is, in milliseconds since 1970; {@code otherwise} if it is none, or none that a clock shows. */
     static long ms(String ts, long otherwise) {
         if (ts == null) {
             return otherwise;
         }
         try {
-            return Instant.parse(ts).toEpochMilli();
-        } catch (DateTimeParseException e) {
+            long ms = Instant.parse(ts).toEpochMilli();
+            return ms < 0 || ms > LAST_MS ? otherwise : ms;
+        } catch (DateTimeParseException | ArithmeticException e) {
             return otherwise;
         }
     }

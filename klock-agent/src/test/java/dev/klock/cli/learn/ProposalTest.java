@@ -169,6 +169,17 @@ class ProposalTest {
     }
 
     @Test
+    void connect_needsNoLine_whereARequestToThatPortBringsIt() {
+        assertThat(saw("CONSUMES URL:tcp://a.example:443", "CONSUMES URL:https://a.example/x", "CONSUMES URL:tcp://127.0.0.1:8080", "MUTATES URL:http://localhost:8080/y",
+                "CONSUMES URL:tcp://b.example:80", "CONSUMES URL:ws://b.example/chat").scope())
+                .containsExactly("CONSUMES URL:https://a.example/x", "CONSUMES URL:ws://b.example/chat", "MUTATES URL:http://localhost:8080/y");
+        log.clear();
+        assertThat(saw("CONSUMES URL:tcp://a.example:8443", "CONSUMES URL:tcp://b.example:443", "CONSUMES URL:https://a.example/x", "PROVIDES URL:tcp://a.example:443",
+                "CONSUMES URL:tcp://a.example:443").scope())
+                .containsExactly("CONSUMES URL:https://a.example/x", "CONSUMES URL:tcp://a.example:8443", "CONSUMES URL:tcp://b.example:443", "PROVIDES URL:tcp://a.example:443");
+    }
+
+    @Test
     void nameThatNoManifestCanWrite_isItsDirectorysChildren() {
         assertThat(saw("CONSUMES FILE:/w/d/a\nb").scope()).containsExactly("CONSUMES FILE:/w/d/*");
     }
