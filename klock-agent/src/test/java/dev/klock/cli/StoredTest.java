@@ -80,6 +80,19 @@ class StoredTest {
         assertThat(out.lines().filter(line -> line.contains("  s2  "))).as(out).singleElement().asString().contains("its journal");
     }
 
+    /** What a child that may write there can leave behind. */
+    @Test
+    void logsThatAreNone_areNotRead() throws Exception {
+        two();
+        Files.createDirectory(home.resolve("log/directory.jsonl"));
+        Files.createSymbolicLink(home.resolve("log/endless.jsonl"), Path.of("/dev/zero"));
+        assertThat(new ProcessBuilder("mkfifo", home.resolve("log/pipe.jsonl").toString(), home.resolve("log/s1.jsonl.1").toString()).start().waitFor()).isZero();
+        for (String verb : new String[] {"sessions", "report", "recover", "diff"}) {
+            assertThat(run(verb)).as(verb + out + err).isZero();
+        }
+        assertThat(run("report", "pipe")).isEqualTo(2);
+    }
+
     @Test
     void estimate_countsWhatAManifestLetsChange_onceInAll() throws Exception {
         Files.createDirectories(work.resolve("src/deep"));

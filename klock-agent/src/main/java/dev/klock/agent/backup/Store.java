@@ -376,6 +376,9 @@ public final class Store {
         String name = fileName(sessionId) + ".jsonl";
         File[] logs = home.resolve("log").toFile().listFiles((dir, other) -> other.equals(name) || other.startsWith(name + "."));
         for (int i = 0; logs != null && i < logs.length; i++) {
+            if (!Files.isRegularFile(logs[i].toPath(), LinkOption.NOFOLLOW_LINKS)) {
+                continue;
+            }
             try (BufferedReader lines = Files.newBufferedReader(logs[i].toPath(), StandardCharsets.ISO_8859_1)) {
                 for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                     // not in anything that a program has a say in: there a quotation mark has a backslash before it

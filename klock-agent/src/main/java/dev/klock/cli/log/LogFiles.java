@@ -14,6 +14,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,7 +44,7 @@ public final class LogFiles {
     /** Of every session that {@code home} has the log of, in the order of their names. */
     public static List<LogFiles> all(Path home) {
         List<LogFiles> all = new ArrayList<>();
-        File[] logs = home.resolve("log").toFile().listFiles((dir, name) -> name.endsWith(ENDING));
+        File[] logs = home.resolve("log").toFile().listFiles((dir, name) -> name.endsWith(ENDING) && isLog(new File(dir, name)));
         if (logs != null) {
             Arrays.sort(logs);
             for (File log : logs) {
@@ -53,6 +54,11 @@ public final class LogFiles {
         return all;
     }
 
+    /** Not a pipe, which nobody may write to, nor a link to what has no end: children can leave such things there. */
+    private static boolean isLog(File file) {
+        return Files.isRegularFile(file.toPath(), LinkOption.NOFOLLOW_LINKS);
+    }
+
     /**
      * That of the session {@code id} in {@code home}.
      *
@@ -60,7 +66,7 @@ public final class LogFiles {
      */
     public static LogFiles ofSession(Path home, String id) throws UsageException {
         File first = home.resolve("log").resolve(SessionClaim.fileName(id) + ENDING).toFile();
-        if (!first.isFile()) {
+        if (!isLog(first)) {
             throw new UsageException("there is no log of a session " + id + " in " + home + "; see java -jar klock.jar sessions");
         }
         return new LogFiles(first);
@@ -86,7 +92,7 @@ public final class LogFiles {
     public void read(LogVisitor visitor) throws IOException {
         File directory = first.getAbsoluteFile().getParentFile();
         String name = first.getName();
-        File[] parts = directory.listFiles((dir, other) -> other.matches(Pattern.quote(name) + "(\\.[0-9]{1,9})?"));
+        File[] parts = directory.listFiles((dir, other) -> other.equals(name) || other.matches(Pattern.quote(name) + "\\.[0-9]{1,9}") && isLog(new File(dir, other)));
         if (parts == null || parts.length == 0) {
             throw new IOException("there is no log " + first);
         }
