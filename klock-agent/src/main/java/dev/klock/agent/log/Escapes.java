@@ -9,7 +9,7 @@ public final class Escapes {
 
     /**
      * Appends {@code text} as a JSON string with its quotes; null as {@code null}. Besides what JSON asks for, everything that could
-     * move a terminal's cursor, turn the reading direction or break a line is escaped, and so is half of a surrogate pair, which UTF-8
+     * move a terminal's cursor, turn the reading direction, break a line or not be seen is escaped, and so is half of a surrogate pair, which UTF-8
      * cannot hold.
      */
     public static void json(StringBuilder to, String text) {
@@ -32,7 +32,7 @@ public final class Escapes {
     }
 
     /**
-     * {@code text} with everything that a terminal could act on written as {@code \n}, {@code \t} or a backslash, {@code u} and four hex
+     * {@code text} with everything that a terminal could act on, or would not show, written as {@code \n}, {@code \t} or a backslash, {@code u} and four hex
      * digits; the same instance if there is nothing of the kind. A backslash stays as it is.
      */
     public static String line(String text) {
@@ -80,8 +80,8 @@ public final class Escapes {
     }
 
     private static boolean isUnsafe(char c) {
-        return c < 0x20 || c >= 0x7f && c < 0xa0 || c == 0x061c || c == 0x200e || c == 0x200f || c >= 0x2028 && c <= 0x202e
-                || c >= 0x2066 && c <= 0x2069 || c >= 0xd800 && c < 0xe000 || c == 0xfeff || c >= 0xfff9 && c <= 0xfffb;
+        return c < 0x20 || c >= 0x7f && c < 0xa0 || c >= 0xad
+                && (Character.getType(c) == Character.FORMAT || c >= 0x2028 && c <= 0x202e || c >= 0x2060 && c <= 0x2069 || c >= 0xd800 && c < 0xe000);
     }
 
     private static void visible(StringBuilder to, char c) {
