@@ -316,6 +316,18 @@ class LearnTest {
     }
 
     @Test
+    void argumentsThatCannotBe_areSaidInOneLine() throws Exception {
+        session("a", "learn", "CONSUMES x/y LEARN");
+        for (String[] bad : new String[][] {{"learn", "-o", "/"}, {"learn", "-o", ""}, {"learn", "-o", "none/klock.yaml"}, {"explain", "--about", "x", "--seq", "1"}}) {
+            assertThat(run(bad)).as(String.join(" ", bad)).isEqualTo(2);
+            assertThat(err).as(String.join(" ", bad)).hasLineCount(1).doesNotContain("Exception");
+        }
+        assertThat(run("learn", "--whole", "none", "--whole", "x")).isZero();
+        assertThat(err).contains("--whole " + work + "/none: nothing that needs a line was done there").hasLineCount(1);
+        assertThat(out).contains("CONSUMES FILE:${workspace}/x/**");
+    }
+
+    @Test
     void completion_knowsVerbsAndOptions() {
         assertThat(run("completion")).isZero();
         assertThat(out).contains("complete ", "learn", "tighten", "--show-origin");

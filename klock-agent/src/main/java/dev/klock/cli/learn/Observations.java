@@ -192,6 +192,15 @@ public final class Observations implements LogVisitor {
         return null;
     }
 
+    /** Whether anything was seen in {@code directory}, be it by a child. */
+    public boolean isSeen(String directory) {
+        boolean seen = files.isKnown(directory);
+        for (Node changed : effects.values()) {
+            seen |= changed.isKnown(directory);
+        }
+        return seen;
+    }
+
     /** Whose logs they are. */
     public Set<String> agents() {
         return agents;
