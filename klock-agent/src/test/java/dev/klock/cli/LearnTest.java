@@ -307,12 +307,12 @@ class LearnTest {
     @Test
     void nameWithWhatNobodySees_isWrittenAsAnEscape_thatTheManifestTakes() throws Exception {
         manifest("CONSUMES FILE:${workspace}/y");
-        session("a", "block", "CONSUMES zero\u200bwidth DENY");
+        session("a", "block", "CONSUMES zero\u200bwidth\udb40\udc41 DENY");
         assertThat(run("explain")).as(err).isZero();
-        assertThat(out).contains("- \"CONSUMES FILE:" + work + "/zero\\u200bwidth\"").doesNotContain("\u200b");
+        assertThat(out).contains("- \"CONSUMES FILE:" + work + "/zero\\u200bwidth\\udb40\\udc41\"").doesNotContain("\u200b");
         assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
-        assertThat(out + Files.readString(manifest)).doesNotContain("\u200b").contains("zero\\u200bwidth");
-        assertThat(run("check", "CONSUMES", work + "/zero\u200bwidth")).as(out + err).isZero();
+        assertThat(out + Files.readString(manifest)).doesNotContain("\u200b").contains("zero\\u200bwidth\\udb40\\udc41");
+        assertThat(run("check", "CONSUMES", work + "/zero\u200bwidth\udb40\udc41")).as(out + err).isZero();
         assertThat(run("shadow", "klock.yaml")).as(out).isZero();
     }
 

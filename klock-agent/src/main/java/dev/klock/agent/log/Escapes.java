@@ -22,7 +22,7 @@ public final class Escapes {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
                 to.append('\\').append(c);
-            } else if (isPair(text, i)) {
+            } else if (isSeenPair(text, i)) {
                 to.append(c).append(text.charAt(++i));
             } else {
                 visible(to, c);
@@ -45,7 +45,7 @@ public final class Escapes {
         }
         StringBuilder line = new StringBuilder(text.length() + 16).append(text, 0, i);
         for (; i < text.length(); i++) {
-            if (isPair(text, i)) {
+            if (isSeenPair(text, i)) {
                 line.append(text.charAt(i)).append(text.charAt(++i));
             } else {
                 visible(line, text.charAt(i));
@@ -68,15 +68,17 @@ public final class Escapes {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             boolean mark = c == ':' && (i + 1 == text.length() || text.charAt(i + 1) == ' ') || c == '#' && i > 0 && text.charAt(i - 1) == ' ';
-            if (mark || isUnsafe(c) && !isPair(text, i) && !(i > 0 && isPair(text, i - 1))) {
+            if (mark || isUnsafe(c) && !isSeenPair(text, i) && !(i > 0 && isSeenPair(text, i - 1))) {
                 return false;
             }
         }
         return !text.isEmpty() && Character.isLetterOrDigit(text.charAt(0)) && !text.endsWith(" ");
     }
 
-    private static boolean isPair(String text, int at) {
-        return Character.isHighSurrogate(text.charAt(at)) && at + 1 < text.length() && Character.isLowSurrogate(text.charAt(at + 1));
+    /** Whether at {@code at} a character of two halves begins that can be seen. */
+    private static boolean isSeenPair(String text, int at) {
+        return Character.isHighSurrogate(text.charAt(at)) && at + 1 < text.length() && Character.isLowSurrogate(text.charAt(at + 1))
+                && Character.getType(text.codePointAt(at)) != Character.FORMAT;
     }
 
     private static boolean isUnsafe(char c) {

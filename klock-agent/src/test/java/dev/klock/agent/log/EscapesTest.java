@@ -48,6 +48,7 @@ class EscapesTest {
 
     @Test
     void formatCharacters_whichNobodySees_areShown() {
+        assertThat(Escapes.line("tag\udb40\udc41 \ud83d\ude00")).isEqualTo("tag\\udb40\\udc41 \ud83d\ude00");
         String unseen = "a\u00ad\u200b\u200c\u200d\u200e\u2060\u2064\u180e\u061c\ufeffb";
         String shown = "a\\u00ad\\u200b\\u200c\\u200d\\u200e\\u2060\\u2064\\u180e\\u061c\\ufeffb";
         assertThat(Escapes.line(unseen)).isEqualTo(shown);
