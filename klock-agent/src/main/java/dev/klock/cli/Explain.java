@@ -104,6 +104,9 @@ final class Explain extends Verb {
 
     @Override
     public Integer call() throws UsageException, IOException {
+        if (about != null && seq != null) {
+            throw new UsageException("--about and --seq exclude each other: a number asks about one access");
+        }
         Path home = home(directory).directory().toPath();
         LogFiles log = log(home);
         Asked asked = new Asked();

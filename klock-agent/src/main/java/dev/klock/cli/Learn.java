@@ -82,6 +82,7 @@ final class Learn extends Verb {
         if (write && merge == null || merge != null && output != null) {
             throw new UsageException(write ? "--write changes the manifest of --merge; name it" : "--merge and -o exclude each other");
         }
+        File file = output == null ? null : notThere(output);
         Path home = logs.isEmpty() || !sessions.isEmpty() ? home(directory).directory().toPath() : null;
         Given given = merge == null ? null : new Given(Given.argument(merge, directory, null), environment);
         Manifest all = given == null ? null : given.manifest();
@@ -105,7 +106,13 @@ final class Learn extends Verb {
         }
         File place = place(given, home);
         Variables variables = new LaunchVariables(environment, place);
-        Proposal proposal = Proposal.of(seen, several, directories(variables), variables);
+        Set<String> wholes = directories(variables);
+        Proposal proposal = Proposal.of(seen, several, wholes, variables);
+        for (String one : wholes) {
+            if (!seen.isSeen(one)) {
+                terminal.complain("--whole " + one + ": nothing that needs a line was done there");
+            }
+        }
         if (proposal.size() > Manifest.MAX_TRIPLES) {
             throw new UsageException("that would be a manifest of " + proposal.size() + " lines, and " + Manifest.MAX_TRIPLES
                     + " may be; name directories that are to be declared as a whole: --whole DIRECTORY");
@@ -128,10 +135,6 @@ final class Learn extends Verb {
             terminal.out.print(ManifestWriter.manifest(proposal, id, null, head));
             return ExitCode.OK;
         }
-        File file = environment.file(output);
-        if (file.exists()) {
-            throw new UsageException(output + " exists, and is not written over; name another file, or use --merge");
-        }
         Path parent = file.getAbsoluteFile().getParentFile().toPath().toRealPath();
         String text = ManifestWriter.manifest(proposal, id, home == null ? null : Schema.beside(parent, home), head);
         Launch.readManifest(file, text.getBytes(StandardCharsets.UTF_8), new Given(Given.argument(null, directory, null), environment).options, environment);
@@ -139,6 +142,21 @@ final class Learn extends Verb {
         terminal.line(output + ": " + proposal.size() + (proposal.size() == 1 ? " line" : " lines") + " from " + chosen.size() + (chosen.size() == 1 ? " session" : " sessions")
                 + "; read it, then run: java -javaagent:klock.jar=manifest=" + output + " ...");
         return ExitCode.OK;
+    }
+
+    /** Where the manifest will be written. */
+    private File notThere(String named) throws UsageException {
+        File file = environment.file(named);
+        if (named.isEmpty()) {
+            throw new UsageException("-o names no file; such as -o klock.yaml");
+        }
+        if (file.exists()) {
+            throw new UsageException(named + " exists, and is not written over; name another file, or use --merge");
+        }
+        if (!file.getAbsoluteFile().getParentFile().isDirectory()) {
+            throw new UsageException("-o " + named + ": there is no directory " + file.getParent() + "; make it first");
+        }
+        return file;
     }
 
     private int merge(Given given, Manifest old, Proposal proposal, int count) throws UsageException, IOException {

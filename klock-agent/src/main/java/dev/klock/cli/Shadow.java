@@ -9,7 +9,6 @@ import dev.klock.cli.learn.Observations;
 import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogHeader;
-import dev.klock.cli.log.LogSummary;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
@@ -158,13 +157,6 @@ final class Shadow extends Verb {
             unread++;
             if (seen != null) {
                 seen.unreadable();
-            }
-        }
-
-        @Override
-        public void summary(LogSummary summary) {
-            if (seen != null) {
-                seen.summary(summary);
             }
         }
 

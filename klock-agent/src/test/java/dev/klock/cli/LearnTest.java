@@ -254,7 +254,8 @@ class LearnTest {
         assertThat(err).contains("1 record of these sessions cannot be read").hasLineCount(1);
         assertThat(run("explain", "--json")).isZero();
         assertThat(out).contains("\"records_unreadable\" : 1");
-        for (String nothing : new String[] {"", "\0garbage\nmore", whole.replace("klock.event/1", "klock.event/99"), whole.lines().findFirst().get() + "\n{\"ts\":"}) {
+        for (String nothing : new String[] {"", "\0garbage\nmore", whole.replace("klock.event/1", "klock.event/99"), whole.lines().findFirst().get() + "\n{\"ts\":",
+            whole.replace("\"predicate\"", "\"damaged\"")}) {
             Files.writeString(log, nothing);
             for (String[] asked : new String[][] {{"learn", torn}, {"shadow", "klock.yaml"}, {"shadow", "klock.yaml", "--json"}}) {
                 assertThat(run(asked)).as(nothing).isEqualTo(2);
@@ -301,6 +302,30 @@ class LearnTest {
         manifest("CONSUMES FILE:${workspace}/w/**");
         assertThat(run("shadow", "klock.yaml", "s1")).isEqualTo(3);
         assertThat(out).contains("would be denied PROVIDES FILE:" + work + "/w/esc\\u001b[31m.txt", "would deny 4 things").doesNotContain("\u001b");
+    }
+
+    @Test
+    void nameWithWhatNobodySees_isWrittenAsAnEscape_thatTheManifestTakes() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        session("a", "block", "CONSUMES zero\u200bwidth\udb40\udc41 DENY");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("- \"CONSUMES FILE:" + work + "/zero\\u200bwidth\\udb40\\udc41\"").doesNotContain("\u200b");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
+        assertThat(out + Files.readString(manifest)).doesNotContain("\u200b").contains("zero\\u200bwidth\\udb40\\udc41");
+        assertThat(run("check", "CONSUMES", work + "/zero\u200bwidth\udb40\udc41")).as(out + err).isZero();
+        assertThat(run("shadow", "klock.yaml")).as(out).isZero();
+    }
+
+    @Test
+    void argumentsThatCannotBe_areSaidInOneLine() throws Exception {
+        session("a", "learn", "CONSUMES x/y LEARN");
+        for (String[] bad : new String[][] {{"learn", "-o", "/"}, {"learn", "-o", ""}, {"learn", "-o", "none/klock.yaml"}, {"explain", "--about", "x", "--seq", "1"}}) {
+            assertThat(run(bad)).as(String.join(" ", bad)).isEqualTo(2);
+            assertThat(err).as(String.join(" ", bad)).hasLineCount(1).doesNotContain("Exception");
+        }
+        assertThat(run("learn", "--whole", "none", "--whole", "x")).isZero();
+        assertThat(err).contains("--whole " + work + "/none: nothing that needs a line was done there").hasLineCount(1);
+        assertThat(out).contains("CONSUMES FILE:${workspace}/x/**");
     }
 
     @Test

@@ -9,7 +9,7 @@ public final class Escapes {
 
     /**
      * Appends {@code text} as a JSON string with its quotes; null as {@code null}. Besides what JSON asks for, everything that could
-     * move a terminal's cursor, turn the reading direction or break a line is escaped, and so is half of a surrogate pair, which UTF-8
+     * move a terminal's cursor, turn the reading direction, break a line or not be seen is escaped, and so is half of a surrogate pair, which UTF-8
      * cannot hold.
      */
     public static void json(StringBuilder to, String text) {
@@ -22,7 +22,7 @@ public final class Escapes {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
                 to.append('\\').append(c);
-            } else if (isPair(text, i)) {
+            } else if (isSeenPair(text, i)) {
                 to.append(c).append(text.charAt(++i));
             } else {
                 visible(to, c);
@@ -32,7 +32,7 @@ public final class Escapes {
     }
 
     /**
-     * {@code text} with everything that a terminal could act on written as {@code \n}, {@code \t} or a backslash, {@code u} and four hex
+     * {@code text} with everything that a terminal could act on, or would not show, written as {@code \n}, {@code \t} or a backslash, {@code u} and four hex
      * digits; the same instance if there is nothing of the kind. A backslash stays as it is.
      */
     public static String line(String text) {
@@ -45,7 +45,7 @@ public final class Escapes {
         }
         StringBuilder line = new StringBuilder(text.length() + 16).append(text, 0, i);
         for (; i < text.length(); i++) {
-            if (isPair(text, i)) {
+            if (isSeenPair(text, i)) {
                 line.append(text.charAt(i)).append(text.charAt(++i));
             } else {
                 visible(line, text.charAt(i));
@@ -68,20 +68,22 @@ public final class Escapes {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             boolean mark = c == ':' && (i + 1 == text.length() || text.charAt(i + 1) == ' ') || c == '#' && i > 0 && text.charAt(i - 1) == ' ';
-            if (mark || isUnsafe(c) && !isPair(text, i) && !(i > 0 && isPair(text, i - 1))) {
+            if (mark || isUnsafe(c) && !isSeenPair(text, i) && !(i > 0 && isSeenPair(text, i - 1))) {
                 return false;
             }
         }
         return !text.isEmpty() && Character.isLetterOrDigit(text.charAt(0)) && !text.endsWith(" ");
     }
 
-    private static boolean isPair(String text, int at) {
-        return Character.isHighSurrogate(text.charAt(at)) && at + 1 < text.length() && Character.isLowSurrogate(text.charAt(at + 1));
+    /** Whether at {@code at} a character of two halves begins that can be seen. */
+    private static boolean isSeenPair(String text, int at) {
+        return Character.isHighSurrogate(text.charAt(at)) && at + 1 < text.length() && Character.isLowSurrogate(text.charAt(at + 1))
+                && Character.getType(text.codePointAt(at)) != Character.FORMAT;
     }
 
     private static boolean isUnsafe(char c) {
-        return c < 0x20 || c >= 0x7f && c < 0xa0 || c == 0x061c || c == 0x200e || c == 0x200f || c >= 0x2028 && c <= 0x202e
-                || c >= 0x2066 && c <= 0x2069 || c >= 0xd800 && c < 0xe000 || c == 0xfeff || c >= 0xfff9 && c <= 0xfffb;
+        return c < 0x20 || c >= 0x7f && c < 0xa0 || c >= 0xad
+                && (Character.getType(c) == Character.FORMAT || c >= 0x2028 && c <= 0x202e || c >= 0x2060 && c <= 0x2069 || c >= 0xd800 && c < 0xe000);
     }
 
     private static void visible(StringBuilder to, char c) {

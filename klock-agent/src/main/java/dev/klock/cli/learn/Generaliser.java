@@ -3,6 +3,7 @@ package dev.klock.cli.learn;
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,8 @@ final class Generaliser {
     /** At or above one of these nothing is taken together. */
     private final List<String> kept;
     private final String tmp;
+    /** The workspace or the home is the directory of temporary files, or lies in it. */
+    private final boolean tmpHoldsPlaces;
     private final String mavenRepo;
 
     /**
@@ -45,6 +48,7 @@ final class Generaliser {
         this.whole = whole;
         this.kept = places.kept();
         this.tmp = places.value("tmp");
+        this.tmpHoldsPlaces = tmp != null && (Collections.frequency(kept, tmp) > 1 || kept.stream().anyMatch(place -> place.startsWith(tmp + "/")));
         this.mavenRepo = places.value("maven.repo");
     }
 
@@ -95,7 +99,7 @@ final class Generaliser {
         if (unit != null) {
             return unit;
         }
-        if (isRandom && (path.equals(tmp) || mayBeTaken(directory, path))) {
+        if (isRandom && (path.equals(tmp) && !tmpHoldsPlaces || mayBeTaken(directory, path))) {
             return "directories with names chosen at random";
         }
         return branches >= several && mayBeTaken(directory, path) ? "in " + branches + " directories" : null;

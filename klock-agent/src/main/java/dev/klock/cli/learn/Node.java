@@ -34,6 +34,15 @@ final class Node {
         return node;
     }
 
+    /** Whether {@code path}, absolute and canonical, or anything below it was seen. */
+    boolean isKnown(String path) {
+        Node node = this;
+        for (String name : path.substring(1).split("/")) {
+            node = name.isEmpty() || node == null ? node : node.children == null ? null : node.children.get(name);
+        }
+        return node != null && (node.parent != null || node.children != null);
+    }
+
     private Node child(String called) {
         if (children == null) {
             children = new TreeMap<>();

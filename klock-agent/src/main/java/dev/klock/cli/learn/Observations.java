@@ -4,7 +4,6 @@ import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Messages;
 import dev.klock.cli.log.LogEvent;
 import dev.klock.cli.log.LogHeader;
-import dev.klock.cli.log.LogSummary;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
@@ -87,11 +86,6 @@ public final class Observations implements LogVisitor {
     @Override
     public void unreadable() {
         unreadable++;
-    }
-
-    @Override
-    public void summary(LogSummary summary) {
-        tells = true;
     }
 
     @Override
@@ -192,6 +186,15 @@ public final class Observations implements LogVisitor {
         return null;
     }
 
+    /** Whether anything was seen in {@code directory}, be it by a child. */
+    public boolean isSeen(String directory) {
+        boolean seen = files.isKnown(directory);
+        for (Node changed : effects.values()) {
+            seen |= changed.isKnown(directory);
+        }
+        return seen;
+    }
+
     /** Whose logs they are. */
     public Set<String> agents() {
         return agents;
@@ -216,7 +219,7 @@ public final class Observations implements LogVisitor {
         return denied;
     }
 
-    /** Whether the logs say nothing of what was done since they cannot be read. */
+    /** Whether the logs say nothing of what was done, since they cannot be read. */
     public boolean isIllegible() {
         return !tells && (unreadable > 0 || session < 0);
     }

@@ -35,7 +35,7 @@ class EscapesTest {
 
     @Property
     void line_anyText_holdsNothingATerminalActsOn(@ForAll String text) {
-        Escapes.line(text).codePoints().forEach(c -> assertThat(Character.isISOControl(c) || c == 0x2028 || c == 0x202e).isFalse());
+        Escapes.line(text).codePoints().forEach(c -> assertThat(Character.isISOControl(c) || c == 0x2028 || c == 0x202e || c == 0x200b).isFalse());
     }
 
     @Test
@@ -44,6 +44,15 @@ class EscapesTest {
         assertThat(json("a\n{\"allow\":true}\u001b[2K")).isEqualTo("\"a\\n{\\\"allow\\\":true}\\u001b[2K\"");
         assertThat(json("\ud83d\ude00 \ud83d \u202e \u0085")).isEqualTo("\"\ud83d\ude00 \\ud83d \\u202e \\u0085\"");
         assertThat(json(null)).isEqualTo("null");
+    }
+
+    @Test
+    void formatCharacters_whichNobodySees_areShown() {
+        assertThat(Escapes.line("tag\udb40\udc41 \ud83d\ude00")).isEqualTo("tag\\udb40\\udc41 \ud83d\ude00");
+        String unseen = "a\u00ad\u200b\u200c\u200d\u200e\u2060\u2064\u180e\u061c\ufeffb";
+        String shown = "a\\u00ad\\u200b\\u200c\\u200d\\u200e\\u2060\\u2064\\u180e\\u061c\\ufeffb";
+        assertThat(Escapes.line(unseen)).isEqualTo(shown);
+        assertThat(Escapes.yaml("CONSUMES FILE:/" + unseen)).isEqualTo("\"CONSUMES FILE:/" + shown + "\"");
     }
 
     @Test

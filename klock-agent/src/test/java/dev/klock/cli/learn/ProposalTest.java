@@ -123,6 +123,16 @@ class ProposalTest {
     }
 
     @Test
+    void directoryOfTemporaryFiles_inWhichTheWorkspaceLies_isNotGivenAsAWhole() {
+        Map<String, String> places = Map.of("workspace", "/tmp/proj/w", "tmp", "/tmp");
+        saw("PROVIDES FILE:/tmp/junit-8305749385749385/f", "PROVIDES FILE:/tmp/x16749053536594378566.tmp");
+        Observations seen = new Observations(false, null);
+        log.forEach(seen::event);
+        assertThat(ManifestWriter.items(Proposal.of(seen, 3, Set.of(), places::get))).contains("- PROVIDES FILE:${tmp}/*", "- PROVIDES FILE:${tmp}/junit-8305749385749385/f")
+                .noneMatch(line -> line.endsWith("/**"));
+    }
+
+    @Test
     void whatTheSessionMade_isItsOwn_andWhatItLeftItWillFindTheNextTime() {
         log.add(event("PROVIDES", "FILE:/w/made/dir", "make_directory", Decision.LEARN, "mode", null));
         assertThat(saw("PROVIDES FILE:/w/made/left", "MUTATES FILE:/w/made/left", "PROVIDES FILE:/w/made/gone", "DELETES FILE:/w/made/gone",
