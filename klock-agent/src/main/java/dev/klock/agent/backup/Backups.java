@@ -108,6 +108,7 @@ public final class Backups implements Closeable {
     static final int MOVED = 22;
     static final int PLACE = 23;
     static final int MOVES = 24;
+    static final int MAPPED = 25;
     /** From 3 on an image may be in another file than the session's own pack. */
     static final int FORMAT = 3;
     private static final int OLDEST_FORMAT = 2;
@@ -595,12 +596,13 @@ public final class Backups implements Closeable {
             synchronized (mapping.entry) {
                 // the file may have another name by now
                 mapping.entry.overlapped |= mapping.entry.users > 0;
+                mapping.entry.unmapping(mapping.times);
             }
             for (int n = 0; n < mapping.times; n++) {
                 left(mapping.entry.name.bytes, mapping.fd);
             }
             synchronized (mapping.entry) {
-                mapping.entry.unmapped(mapping.file, mapping.times);
+                mapping.entry.unmapped(mapping.file);
             }
             files.close(mapping.fd);
         }
@@ -1110,6 +1112,7 @@ public final class Backups implements Closeable {
             if (e.users > 1) {
                 e.users--;
                 meet(e, fd);
+                noteMapped(e);
             } else {
                 if (e.othersNow) {
                     e.othersNow = false;
@@ -1422,6 +1425,8 @@ public final class Backups implements Closeable {
                 }
                 if (e.left != null && !e.leftOnDisk) {
                     writeLeft(e, true);
+                } else if (e.left == null && e.onlyMapped == null) {
+                    writeMapped(e, true);
                 }
             }
         }
@@ -1862,6 +1867,10 @@ public final class Backups implements Closeable {
                 open(e);
                 found(e, FileState.look(files, e.name));
             } else {
+                if (e.onlyMapped != null) {
+                    append(TOUCH, named(e.name.bytes, 0));
+                    e.onlyMapped = null;
+                }
                 supersedeReplaced(e);
             }
             return;
@@ -1896,7 +1905,7 @@ public final class Backups implements Closeable {
 
     /** {@link #open}, on record: what is there is not what the journal says that it was left as. Holds e. */
     void openAgain(Entry e) throws IOException {
-        if (e.isLeftByRecord) {
+        if (e.isLeftByRecord || e.onlyMapped != null) {
             append(TOUCH, named(e.name.bytes, 0));
             e.isLeftByRecord = false;
         }
@@ -2468,6 +2477,7 @@ public final class Backups implements Closeable {
         e.recordEnd = pack.end();
         e.leftAt = next();
         e.isLeftByRecord = false;
+        e.onlyMapped = null;
         known.index(state, e);
         e.role = role;
     }
@@ -2513,6 +2523,48 @@ public final class Backups implements Closeable {
         ByteBuffer head = named(e.name.bytes, file.encodedLength());
         file.encode(head);
         pack().append(MET, head.array(), null, 0, later);
+    }
+
+    /** One of several changes of e is over: mappings may be all that there is now, and they put nothing in the place of what is at the name. Holds e. */
+    private void noteMapped(Entry e) {
+        if (e.onlyMapped != null || e.onlyMappedTo() == null) {
+            return;
+        }
+        if (e.onlyMappedCount < WRITTEN_AT_ONCE) {
+            e.onlyMappedCount++;
+            writeMapped(e, false);
+        } else {
+            e.leftNs = System.nanoTime();
+            collect(e);
+        }
+    }
+
+    /** Not where the name leads to something else already, which the session may have put there. Holds e. A note that cannot be written is only missed after a crash. */
+    private void writeMapped(Entry e, boolean later) {
+        FileState[] to = e.onlyMappedTo();
+        if (to == null || children.isOpen(e.name)) {
+            return;
+        }
+        try {
+            FileState now = known.at(e.name);
+            boolean there = false;
+            int length = 0;
+            for (FileState file : to) {
+                there |= now.sameInode(file);
+                length += file.encodedLength();
+            }
+            if (!there) {
+                return;
+            }
+            ByteBuffer head = named(e.name.bytes, length);
+            for (FileState file : to) {
+                file.encode(head);
+            }
+            pack().append(MAPPED, head.array(), null, 0, later);
+            e.onlyMapped = to;
+        } catch (IOException unwritten) {
+            e.onlyMapped = null;
+        }
     }
 
     /** Leaves a plain file whose descriptor is being closed for later, if it is one that is changed again and again. Holds e. */

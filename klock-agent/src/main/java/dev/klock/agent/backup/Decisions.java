@@ -380,7 +380,7 @@ final class Decisions {
         }
         FileState left = e.users > 0 ? null : left(e);
         if (left == null) {
-            if (e.users > 0 && known.isReplaced(e, now)) {
+            if (e.users > 0 ? known.isReplaced(e, now) : crashed && known.isBesideMapped(e, now)) {
                 return Plan.THEIRS;
             }
             return e.prior != null && now.sameStat(e.prior) && !e.prior.racy() ? Plan.OURS : lostLeases ? Plan.THEIRS : Plan.ATTRIBUTED;

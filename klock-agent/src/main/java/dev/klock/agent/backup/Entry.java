@@ -56,6 +56,13 @@ final class Entry {
     private FileState[] mappedTo = {};
     /** There is a mapping of a file that is not held. */
     boolean unheld;
+    /**
+     * On record: the session has nothing of the path but mappings of these files, and is not changing what the name leads to; null if it may be. Arrays
+     * are not changed.
+     */
+    FileState[] onlyMapped;
+    /** How often {@link #onlyMapped} was put on record at once. */
+    int onlyMappedCount;
     /** What the session left, null while it may be changing. */
     volatile FileState left;
     /** Order among all of {@link #left}, or of the touch that made it null. */
@@ -236,9 +243,18 @@ final class Entry {
         }
     }
 
-    /** No mapping of {@code held}, which was mapped so many times, is left. */
-    void unmapped(FileState held, int times) {
+    /** The files that all changes of the path that are going on are mappings of; null if there are others, or if that is not known. */
+    FileState[] onlyMappedTo() {
+        return users > 0 && users <= mappings && !unheld && !lent && mappedTo.length > 0 ? mappedTo : null;
+    }
+
+    /** So many mappings of a file are gone, and will be left one by one. */
+    void unmapping(int times) {
         mappings -= times;
+    }
+
+    /** No mapping of {@code held} is left. */
+    void unmapped(FileState held) {
         mappedTo = Arrays.stream(mappedTo).filter(one -> !one.sameInode(held)).toArray(FileState[]::new);
         mapped = users > 0 && (mappings > 0 || unheld);
     }
@@ -263,6 +279,7 @@ final class Entry {
 
     /** The path is being changed (again). */
     void open() {
+        onlyMapped = null;
         if (left != null) {
             prior = left;
             left = null;

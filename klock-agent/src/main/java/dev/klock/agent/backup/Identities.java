@@ -352,6 +352,28 @@ final class Identities {
         return !OpenFiles.isOpenForWriting(now);
     }
 
+    /**
+     * After a crash: whether the session had nothing of e's path but mappings, and {@code now} is not what it had mapped: nothing, or another file that
+     * the session has not had, or left, under any other name.
+     */
+    boolean isBesideMapped(Entry e, FileState now) throws IOException {
+        FileState[] mapped = e.onlyMapped;
+        if (mapped == null || isGoneWithDirectory(e) || now.kind != FileState.ABSENT && isAsLeft(now)) {
+            return false;
+        }
+        for (FileState file : mapped) {
+            if (now.sameInode(file)) {
+                return false;
+            }
+        }
+        for (Entry from : imagedAs(now)) {
+            if (now.couldBeMoved(from.image)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     // --- the same file under another name
 
     /**

@@ -3,7 +3,9 @@ package dev.klock.agent.backup;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -134,6 +136,15 @@ final class Replay implements Pack.Reader {
                 }
                 break;
             }
+            case Backups.MAPPED: {
+                Entry e = known.entry(new Name(path(in)));
+                List<FileState> to = new ArrayList<>(1);
+                while (in.hasRemaining()) {
+                    to.add(FileState.decode(in));
+                }
+                e.onlyMapped = e.role == Entry.TOUCHED && e.left == null ? to.toArray(new FileState[0]) : null;
+                break;
+            }
             case Backups.OWN_MTIME:
                 known.entry(new Name(path(in))).ownMtime = in.getLong();
                 break;
@@ -193,6 +204,7 @@ final class Replay implements Pack.Reader {
         }
         e.damaged = damaged.contains(e.contentAt);
         e.left = null;
+        e.onlyMapped = null;
         e.leftAt = backups.next();
         e.role = role;
         e.interrupted = role == Entry.TOUCHED;

@@ -1262,6 +1262,62 @@ class BackupsTest {
         }
     }
 
+    /** What others, or the session, do to a mapped file before the session is killed, and what is there after the rollback. */
+    @ParameterizedTest
+    @CsvSource({"saved, theirs", "removed, ", "written, before", "saved by the session, before", "removed by the session, before", "moved here by the session, before"})
+    @Tag("C32")
+    @Tag("C45")
+    void rollback_afterAKill_ofAMappedFile_leavesWhatOthersPutInItsPlace(String how, String there) throws IOException {
+        backups.close();
+        backups = Backups.open(home, "s-1", new TestFiles() {
+            @Override
+            public int hold(byte[] name, boolean directory) {
+                return open(name);
+            }
+        });
+        work = new Work(backups);
+        Path a = file("a", "before");
+        MappedByteBuffer mapped = map(a);
+        mapped.put(0, (byte) 'B');
+        switch (how) {
+            case "saved":
+                Files.move(file("t", "theirs"), a, StandardCopyOption.REPLACE_EXISTING);
+                break;
+            case "removed":
+                Files.delete(a);
+                break;
+            case "written":
+                Files.writeString(a, "theirs");
+                break;
+            case "moved here by the session":
+                work.rename(file("t", "another"), a);
+                break;
+            default:
+                work.delete(a);
+                if (how.startsWith("saved")) {
+                    // it is killed before it has closed it
+                    backups.image(Work.name(a));
+                    Files.writeString(a, "session");
+                }
+                break;
+        }
+        kill();
+
+        RollbackReport report = backups.rollback();
+
+        if (there == null) {
+            assertThat(a).as("%s", report).doesNotExist();
+        } else {
+            assertThat(a).as("%s", report).hasContent(there);
+        }
+        boolean others = !"before".equals(there);
+        assertThat(entry(report, a).outcome()).as("%s", report).isEqualTo(others ? KEPT_THEIRS : RESTORED);
+        if (others) {
+            assertThat(entry(report, a).aside()).hasContent("before");
+        }
+        assertThat(backups.rollback().count(RollbackReport.Outcome.FAILED)).isZero();
+    }
+
     @Test
     void undo_ofASessionThatIsRolledBack_saysWhatIsSoNow() throws IOException {
         Path changed = file("changed", "before");
