@@ -1346,6 +1346,8 @@ public final class Backups implements Closeable {
      * @param child a child could put there what it liked
      */
     private void noteBelow(Name root, boolean child, boolean failed) {
+        Entry top = known.get(root);
+        long since = top == null ? 0 : top.withTreeAt;
         Map<Name, Boolean> ways = new HashMap<>();
         for (Entry e : known.all()) {
             if (e.role == Entry.TOUCHED && e.name.below(root)) {
@@ -1360,6 +1362,9 @@ public final class Backups implements Closeable {
                         if (!failed || child || blocked || !leaveAsMet(e, NOTHING, true)) {
                             noteIf(e, blocked, true);
                         }
+                    } else if (e.users == 0 && e.leftAt < since && (e.left.kind == FileState.ABSENT || known.isLast(e.left))) {
+                        // it was not there to be opened with the directory, but the record of that has opened all that was known below
+                        writeLeft(e, true);
                     }
                 }
             }

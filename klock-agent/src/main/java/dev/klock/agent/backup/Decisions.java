@@ -138,8 +138,8 @@ final class Decisions {
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
             p.detail = again ? null : e.outcome.detail();
             p.aside = again ? null : e.outcome.aside();
-            if (asImaged && !kept && image.hasOtherNames()) {
-                // its other names, which may not be on record, join it where it is now
+            if (asImaged && image.hasOtherNames() && (!kept || now.nlink == 1 && now.kind == FileState.FILE)) {
+                // its other names, which may not be on record, join it where it is now, as does one that could not come back when it did
                 groups.putIfAbsent(image.ino, e.name);
             }
             // what is in a directory that is back may not be on record, and is put back once more

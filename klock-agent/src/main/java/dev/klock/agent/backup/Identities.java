@@ -244,7 +244,7 @@ final class Identities {
     }
 
     /** Whether the session has not left the file otherwise since, under whatever name. */
-    private boolean isLast(FileState left) {
+    boolean isLast(FileState left) {
         Last last = known.get(left.ino);
         return last != null && last.state == left;
     }

@@ -687,7 +687,7 @@ final class Rollback {
                 return;
             }
             FileState now = FileState.look(files, e.name);
-            boolean joins = image.hasOtherNames() && !now.sameInode(image);
+            boolean joins = image.hasOtherNames() && (!now.sameInode(image) || isLeftAlone(p, now));
             if (joins && !second) {
                 return;
             }
@@ -714,7 +714,9 @@ final class Rollback {
                         }
                         if (image.nlink > 1) {
                             settle();
-                            groups.put(image.ino, e.name);
+                            if (p.outcome == Outcome.RESTORED) {
+                                groups.put(image.ino, e.name);
+                            }
                             apart.add(p);
                         }
                         return;
@@ -747,6 +749,12 @@ final class Rollback {
                 decisions.stop(p, failed);
             }
         }
+    }
+
+    /** Whether the file is what one of several names was, and has no other any more, while another of them is back as another file: it joins that. */
+    private boolean isLeftAlone(Plan p, FileState now) {
+        Name back = groups.get(p.e.image.ino);
+        return now.nlink == 1 && back != null && !back.equals(p.e.name);
     }
 
     static boolean isOutOfDescriptors(Exception failed) {
@@ -1039,9 +1047,17 @@ final class Rollback {
             return;
         }
         int back = others(image);
-        int unknown = Math.min(image.nlink - back, namesFound.unknown(image));
-        if (unknown == 0) {
-            // the others were taken away by somebody else before this
+        List<Plan> failed = failed(image);
+        if (!failed.isEmpty()) {
+            // it joins this one when it comes back
+            p.note("it was one of " + image.nlink + " names of a file; " + failed.get(0).e.name + " could not be put back yet");
+        }
+        int unknown = Math.min(image.nlink - back - failed.size(), namesFound.unknown(image));
+        if (unknown <= 0) {
+            // the others are back, or will be, or were taken away by somebody else before this
+            if (failed.isEmpty() && back > 1 && !isOneWithAll(p)) {
+                p.note("it was one of " + image.nlink + " names of a file, and is not one file with all of them now");
+            }
             return;
         }
         if (unknown > 0 && known.wasChangedInPlace(image)) {
@@ -1080,6 +1096,33 @@ final class Rollback {
             p.note("what was there is in " + p.aside);
         }
         p.aside = kept;
+    }
+
+    /** Names of the file that could not be put back. */
+    private List<Plan> failed(FileState image) {
+        List<Plan> failed = new ArrayList<>();
+        for (Plan q : plans) {
+            if (q.e.image.sameInode(image) && q.outcome == Outcome.FAILED) {
+                failed.add(q);
+            }
+        }
+        return failed;
+    }
+
+    /** Whether all names that are back, or were never gone, are of the one file that p's is. */
+    private boolean isOneWithAll(Plan p) {
+        try {
+            FileState now = FileState.look(files, p.e.name);
+            for (Plan q : plans) {
+                boolean back = q.outcome == Outcome.RESTORED || q.outcome == Outcome.UNCHANGED;
+                if (back && q.e.image.sameInode(p.e.image) && !FileState.look(files, q.e.name).sameInode(now)) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (IOException | UncheckedIOException unreadable) {
+            return false;
+        }
     }
 
     /** How many names of the file are as they were. */

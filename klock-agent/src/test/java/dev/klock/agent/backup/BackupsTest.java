@@ -1318,6 +1318,40 @@ class BackupsTest {
         assertThat(backups.rollback().count(RollbackReport.Outcome.FAILED)).isZero();
     }
 
+    /** What the session, or somebody else, has taken out of a directory before a rename of it fails, others make again. */
+    @ParameterizedTest
+    @ValueSource(strings = {"rollback", "kill", "undo"})
+    @Tag("C32")
+    void rollback_afterAFailedRenameOfADirectory_leavesWhatOthersMakeInIt(String end) throws IOException {
+        Path a = file("a", "before");
+        Path x = file("d/x", "before");
+        Path y = file("d/y", "before");
+        Path z = x.resolveSibling("z");
+        work.delete(x);
+        work.write(y, "session");
+        work.write(z, "session");
+        work.delete(z);
+        Files.delete(y);
+        assertThatThrownBy(() -> work.rename(x.getParent(), a)).isInstanceOf(IOException.class);
+        for (Path path : List.of(x, y, z)) {
+            Files.writeString(path, "theirs " + path.getFileName());
+        }
+        if (end.equals("kill")) {
+            kill();
+        } else if (end.equals("undo")) {
+            backups.done();
+            crash();
+        }
+
+        RollbackReport report = backups.rollback();
+
+        for (Path path : List.of(x, y, z)) {
+            assertThat(path).as("%s", report).hasContent("theirs " + path.getFileName());
+            assertThat(entry(report, path).outcome()).as("%s", report).isEqualTo(KEPT_THEIRS);
+        }
+        assertThat(a).hasContent("before");
+    }
+
     @Test
     void undo_ofASessionThatIsRolledBack_saysWhatIsSoNow() throws IOException {
         Path changed = file("changed", "before");

@@ -1,10 +1,13 @@
 package dev.klock.agent.backup;
 
 import static dev.klock.agent.backup.RollbackReport.Outcome.FAILED;
+import static dev.klock.agent.backup.RollbackReport.Outcome.KEPT_THEIRS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -17,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
@@ -389,5 +393,44 @@ class SeveralNamesTest {
         assertThat(d.resolve("y")).hasContent("saved by others");
         assertThat(report.toString()).doesNotContain("names of a file");
         assertThat(report.conflicts().toString()).doesNotContain("x1");
+    }
+
+    /** One name cannot be put back, for a moment: the next rollback makes all of them one file again. */
+    @ParameterizedTest
+    @CsvSource({"a, KILL", "a, UNDO", "d/b, KILL", "d/b, UNDO"})
+    void rollback_thatMetAFaultAtOneName_makesThemOneFileWhenItIsRunAgain(String faulty, End how) throws IOException {
+        Path second = Files.createLink(d.resolve("b"), Files.writeString(out.resolve("a2"), "one"));
+        Path first = Files.move(out.resolve("a2"), Files.createDirectory(out.resolve("e")).resolve("a"));
+        work.write(first, "session");
+        work.rename(second, out.resolve("b2"));
+        boolean[] isFaulty = {true};
+        String prefix = (faulty.equals("a") ? first : second).resolveSibling(".klock-restore-").toString();
+        Backups.State ended = how == End.UNDO ? Backups.State.DONE : Backups.State.OPEN;
+        if (how == End.UNDO) {
+            backups.done();
+        }
+        backups.close();
+        HostFiles files = new TestFiles() {
+            @Override
+            public Path path(byte[] name) {
+                Path path = super.path(name);
+                if (isFaulty[0] && path.toString().startsWith(prefix)) {
+                    throw new UncheckedIOException(new IOException("Input/output error"));
+                }
+                return path;
+            }
+        };
+        for (int run = 0; run < 3; run++) {
+            backups = Backups.open(home, "s", files);
+            assertThat(backups.state()).isEqualTo(run < 2 ? ended : Backups.State.ROLLED_BACK);
+            RollbackReport report = backups.rollback();
+            backups.close();
+            assertThat(report.count(FAILED)).as("%s", report).isEqualTo(run == 0 ? 1 : 0);
+            assertThat(report.count(KEPT_THEIRS)).as("%s", report).isZero();
+            isFaulty[0] = false;
+            if (run > 0) {
+                assertOneFile("one", first, second);
+            }
+        }
     }
 }
