@@ -2991,11 +2991,11 @@ public final class Backups implements Closeable {
         }
     }
 
-    /** A session that has not come to its first image has made nothing but its lock. */
+    /** A session that has not come to its first image has made nothing but its lock, and what tells others of its leases. */
     private boolean hasMoreThanItsLock() throws IOException {
         try (DirectoryStream<Path> list = Files.newDirectoryStream(directory)) {
             for (Path inside : list) {
-                if (!inside.getFileName().toString().equals("lock")) {
+                if (!Store.isThereBeforeImages(inside.getFileName().toString())) {
                     return true;
                 }
             }

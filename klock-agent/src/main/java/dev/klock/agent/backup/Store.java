@@ -498,6 +498,11 @@ public final class Store {
         Pack.syncDirectory(directory);
     }
 
+    /** Whether a file of that name, in a session's directory, tells nothing of whether it has imaged something. */
+    static boolean isThereBeforeImages(String name) {
+        return name.equals("lock") || name.equals(LEASES) || name.equals(LOST);
+    }
+
     /** See {@link #loseLeases}. */
     static boolean hasLostLeases(Path directory) {
         return Files.exists(directory.resolve(LOST), LinkOption.NOFOLLOW_LINKS);

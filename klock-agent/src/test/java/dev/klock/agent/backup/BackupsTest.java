@@ -2226,6 +2226,18 @@ class BackupsTest {
         open2();
     }
 
+    /** Its leases are noted before its first image. */
+    @Test
+    @Tag("C45")
+    void recovery_ofASessionThatHadImagedNothingYet_missesNothing() throws IOException {
+        backups.actsUnder(List.of("0 default/a/s"));
+        Store.markOpen(backups.directory()).close();
+        backups.close();
+        assertThat(Store.leases(home, backups.sessionId())).containsExactly("0 default/a/s");
+        assertThat(Store.sessions(home, Work.FILES)).extracting(Store.Session::damage).containsOnlyNulls();
+        assertThat(Recovery.run(home, null, true, Work.FILES)).allMatch(Recovery.Result::complete);
+    }
+
     @Test
     @Tag("C45")
     void undo_afterItsLeasesWereLost_takesWhatItWasStillChangingForTheirs() throws IOException {
