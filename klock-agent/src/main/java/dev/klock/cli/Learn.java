@@ -225,17 +225,7 @@ final class Learn extends Verb {
     }
 
     private List<LogFiles> chosen(Path home) throws UsageException, IOException {
-        List<LogFiles> chosen = new ArrayList<>();
-        for (String log : logs) {
-            File file = environment.file(log);
-            if (!file.isFile()) {
-                throw new UsageException("there is no log " + log);
-            }
-            chosen.add(LogFiles.of(file));
-        }
-        for (String id : sessions) {
-            chosen.add(LogFiles.ofSession(home, id));
-        }
+        List<LogFiles> chosen = named(home, sessions, logs);
         if (chosen.isEmpty()) {
             return denied && merge != null ? List.of(lastDenied(home)) : learnt(home);
         }

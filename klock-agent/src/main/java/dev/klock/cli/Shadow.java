@@ -13,7 +13,6 @@ import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -201,17 +200,7 @@ final class Shadow extends Verb {
     }
 
     private List<LogFiles> chosen(Path home) throws UsageException {
-        List<LogFiles> chosen = new ArrayList<>();
-        for (String log : logs) {
-            File one = environment.file(log);
-            if (!one.isFile()) {
-                throw new UsageException("there is no log " + log);
-            }
-            chosen.add(LogFiles.of(one));
-        }
-        for (String id : sessions) {
-            chosen.add(LogFiles.ofSession(home, id));
-        }
+        List<LogFiles> chosen = named(home, sessions, logs);
         if (chosen.isEmpty()) {
             chosen.addAll(LogFiles.all(home));
         }

@@ -8,9 +8,13 @@ import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.cli.log.LogFiles;
+import dev.klock.cli.log.LogFiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -52,6 +56,27 @@ abstract class Verb implements Callable<Integer> {
     static UsageException illegible(List<LogFiles> logs, long records) {
         return new UsageException("nothing can be read in the log " + logs.get(0).file() + (logs.size() == 1 ? "" : ", nor in " + (logs.size() - 1) + " more") + ": "
                 + (records == 0 ? "there is no record" : "it is torn, damaged, or of another version of klock") + "; name another session");
+    }
+
+    /**
+     * The logs that somebody names: files, then sessions of {@code home}. The caller's to change.
+     *
+     * @param home may be null if there are no sessions
+     * @throws UsageException there is no such log
+     */
+    final List<LogFiles> named(Path home, List<String> sessions, List<String> logs) throws UsageException {
+        List<LogFiles> named = new ArrayList<>();
+        for (String log : logs) {
+            File file = environment.file(log);
+            if (!file.isFile()) {
+                throw new UsageException("there is no log " + log);
+            }
+            named.add(LogFiles.of(file));
+        }
+        for (String id : sessions) {
+            named.add(LogFiles.ofSession(home, id));
+        }
+        return named;
     }
 
     /** What fills a JSON answer. */

@@ -1529,17 +1529,24 @@ public final class Backups implements Closeable {
         return report;
     }
 
+    /** It ends as {@link State#KEPT}, and how it left what it was still changing is not known. */
+    private void endUnknown() throws IOException {
+        if (pack != null) {
+            pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal(), 1}));
+        }
+        state = State.KEPT;
+        endsUnknown = true;
+    }
+
     /** A rollback was given up in its middle, since the session has lost its leases: what is not back stays, until somebody undoes it. */
     private void keepStopped() {
         try {
             Store.loseLeases(homeDirectory(), sessionId);
-            pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal(), 1}));
+            endUnknown();
         } catch (IOException full) {
             // whoever recovers it finds the mark of whoever was granted what it changed
             return;
         }
-        state = State.KEPT;
-        endsUnknown = true;
         unmark();
     }
 
@@ -1569,10 +1576,8 @@ public final class Backups implements Closeable {
         if (pack != null) {
             flush(Long.MAX_VALUE, LAST_HASHING_NS);
             ending = true;
-            pack().sync(append(END, new byte[] {(byte) State.KEPT.ordinal(), 1}));
         }
-        endsUnknown = true;
-        state = State.KEPT;
+        endUnknown();
         Store.unmarkOpen(directory);
     }
 
@@ -1667,11 +1672,7 @@ public final class Backups implements Closeable {
     /** A crashed session's changes stay; what its last ones left is not known, and is not looked at now: others may have come since. */
     void keepCrashed() throws IOException {
         if (state == State.OPEN) {
-            if (pack != null) {
-                pack.sync(append(END, new byte[] {(byte) State.KEPT.ordinal(), 1}));
-            }
-            state = State.KEPT;
-            endsUnknown = true;
+            endUnknown();
         }
         unmark();
     }
