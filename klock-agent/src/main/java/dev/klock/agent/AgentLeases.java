@@ -93,7 +93,7 @@ final class AgentLeases implements Enforcement {
         }
         Answer answer = held.answer();
         if (now == null || now.isOver() || !held.isValid() || !answer.isGranted()) {
-            String over = now == null ? null : now.why();
+            String over = now == null ? null : why(now);
             throw new IllegalStateException("session " + held.agentId() + "/" + held.sessionId() + " may not work: "
                     + (over != null ? over : answer.isGranted() ? "its leases were not renewed in time" : answer.reason()));
         }
@@ -103,7 +103,14 @@ final class AgentLeases implements Enforcement {
     /** Why it does not come back, though its leases are not gone yet: it was stopped, and is being wound up; null as a rule. */
     private String condemned() {
         AgentSession now = session;
-        return now != null && (now.isStoppedFor(Session.ABORTED) || now.isStoppedFor(Session.LEASE_LOST)) ? now.why() : null;
+        String over = now == null ? null : why(now);
+        return over != null && (now.isStoppedFor(Session.ABORTED) || now.isStoppedFor(Session.LEASE_LOST)) ? over : null;
+    }
+
+    /** {@link AgentSession#why}, be this thread the first to see that its leases were not renewed in time. */
+    private static String why(AgentSession session) {
+        session.hasEnded();
+        return session.why();
     }
 
     /** What there is of its manifest's leases. */

@@ -215,6 +215,11 @@ final class Entry {
         return users > 0 && (users <= mappings ? isAmong(mappedTo, file) : wasAt(file));
     }
 
+    /** Whether it is this file that is being changed again, and nobody has looked at how the session left it before. */
+    boolean isHurriedOn(FileState file) {
+        return hurried && users > 0 && lastKnown().sameInode(file);
+    }
+
     /** Of a file that {@link #isOpenOn} tells of: whether its number cannot be another's, or who has it open is not this process. */
     boolean isNumberHeld(FileState file) {
         return lent || unheld || isAmong(mappedTo, file);

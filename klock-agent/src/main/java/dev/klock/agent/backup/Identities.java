@@ -345,7 +345,7 @@ final class Identities {
         Entry[] candidates = byInode.get(now.ino);
         for (int i = 0; candidates != null && i < candidates.length; i++) {
             Entry c = candidates[i];
-            if (c.role == Entry.TOUCHED && (now.couldBeMoved(c.image) || c != e && isOpenOn(c, now))) {
+            if (c.role == Entry.TOUCHED && (now.couldBeMoved(c.image) || c != e && isOpenOn(c, now) || c.isHurriedOn(now))) {
                 return false;
             }
         }

@@ -1144,11 +1144,12 @@ final class Judge {
         if (f.tree && f.heldA && f.heldB && !f.failed) {
             images.moved(f.a.bytes(), f.b.bytes());
         } else {
-            if (f.heldA) {
-                over(f, f.a);
-            }
+            // the new name first: until the file is known by it, it is that of the old one, which is being changed still
             if (f.heldB) {
                 over(f, f.b);
+            }
+            if (f.heldA) {
+                over(f, f.a);
             }
         }
         if (f.links) {

@@ -302,8 +302,8 @@ class AgentsTest {
 
         assertThat(done.exit()).as(done.toString()).isZero();
         assertThat(lines(done)).hasSize(11);
-        assertThat(lines(done).get(3)).startsWith("builder may not: ").endsWith("; open another one");
-        assertThat(lines(done).get(4)).isEqualTo("builder GONE: the session is ABORTED; open another one");
+        assertThat(lines(done).get(3)).startsWith("builder may not: ").endsWith("it has lost its leases, and what it did stays; open another one");
+        assertThat(lines(done).get(4)).isEqualTo("builder GONE: it has lost its leases, and what it did stays; open another one");
         // two seconds pass between the end of a lease and the next grant
         assertThat(lines(done).get(6)).matches("builder (GRANTED|DIE: .*)");
         assertThat(since(done, 7)).as("another session is as young as its beginning").isGreaterThan(since(done, 5));
