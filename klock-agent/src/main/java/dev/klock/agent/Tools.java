@@ -4,6 +4,7 @@ import dev.klock.agent.backup.Backups;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.LaunchOptions;
+import dev.klock.agent.config.LaunchVariables;
 import dev.klock.agent.config.Mode;
 import dev.klock.agent.config.Option;
 import dev.klock.agent.config.Origin;
@@ -22,9 +23,11 @@ import dev.klock.bridge.HostFiles;
 import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.manifest.Scope;
+import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** What all sessions of this JVM are made with. */
 final class Tools {
@@ -37,6 +40,8 @@ final class Tools {
     final Own own;
     final Doors doors;
     final Sessions sessions;
+    /** The directories that a manifest's variables stand for. */
+    private final Map<String, String> variables;
 
     Tools(Launch launch, Home home, HostFiles files, Names names, Resolver resolver, Own own, Doors doors) {
         this.launch = launch;
@@ -48,6 +53,8 @@ final class Tools {
         this.own = own;
         this.doors = doors;
         this.sessions = new Sessions(files);
+        File file = launch.manifestFile();
+        this.variables = new LaunchVariables(launch.environment(), file == null ? null : file.getAbsoluteFile().getParentFile()).directories();
     }
 
     /** The log and the images of one session, which are nobody else's. */
@@ -88,7 +95,7 @@ final class Tools {
         ProcessSession process = sessions.process();
         List<Line> scope = manifest == null ? new ArrayList<Line>() : manifest.scope();
         if (process != null) {
-            return new Begun(process.sessionId, new ArrayList<Begun.Setting>(), scope);
+            return new Begun(process.sessionId, new ArrayList<Begun.Setting>(), variables, scope);
         }
         LaunchOptions options = launch.options();
         List<Begun.Setting> settings = new ArrayList<>();
@@ -102,7 +109,7 @@ final class Tools {
                     : found && option == Option.HOME ? "beside the manifest" : options.where(option);
             settings.add(new Begun.Setting(option.key(), value, origin));
         }
-        return new Begun(null, settings, scope);
+        return new Begun(null, settings, variables, scope);
     }
 
     /**

@@ -190,23 +190,24 @@ final class Report extends Verb {
         Store.Session stored = images.get(log.name());
         boolean running = story.end() == null && SessionRecord.begun(log).state().equals("running");
         report.now(running, stored == null ? null : Sessions.state(stored));
-        advise(report, story);
+        advise(report, story, AsLaunched.told(log));
         if (stored != null) {
             changes(report, story, stored, files);
         }
         return report;
     }
 
-    private void advise(SessionReport report, SessionStory story) throws UsageException {
+    private void advise(SessionReport report, SessionStory story, Map<String, String> told) throws UsageException {
         Judge judge = null;
         Manifest manifest = null;
         String path = manifestFile != null ? manifestFile : place(story.manifest());
         if (path != null) {
             try {
                 Given given = new Given(Given.argument(path, directory, null), environment);
-                Manifest whole = given.manifest();
+                AsLaunched launched = new AsLaunched(given, environment);
+                Manifest whole = launched.manifest(told);
                 manifest = story.agent() == null || whole.agent(story.agent()) == null ? whole : whole.agent(story.agent());
-                judge = new Judge(given, manifest, environment);
+                judge = launched.judge(manifest, told);
                 report.manifest(new File(path).getAbsolutePath());
             } catch (UsageException unusable) {
                 if (manifestFile != null) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.log.Begun;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Event;
 import dev.klock.agent.log.Messages;
@@ -332,5 +333,69 @@ class LearnTest {
     void completion_knowsVerbsAndOptions() {
         assertThat(run("completion")).isZero();
         assertThat(out).contains("complete ", "learn", "tighten", "--show-origin");
+    }
+
+    /** The log of a run of agent {@code a} with these directories; each access is {@code PREDICATE RESOURCE DECISION}. */
+    private String runWith(Map<String, String> directories, String mode, List<String> declared, List<String> used, String... accesses) throws Exception {
+        SessionClaim claim = SessionClaim.claim(Home.open(work.resolve(".klock").toFile()), "s" + ++sessions);
+        VerificationLog log = VerificationLog.open(claim.log(), claim.id(), "a", mode, true, null, new Begun(null, List.of(), directories, List.of()));
+        for (String access : accesses) {
+            String[] words = access.split(" ");
+            log.record(new Event(1, "a", "main", "open", Predicate.valueOf(words[0]), Resource.parse(words[1]), null, Decision.valueOf(words[2]), "mode", "Main.main(Main.java:7)"));
+        }
+        log.close(new Summary("completed", 0, declared, used, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        return claim.id();
+    }
+
+    private static Map<String, String> tmp(String directory) {
+        return Map.of("workspace", "/elsewhere", "tmp", directory, "java.home", "/jdk" + directory, "user.home", "/home/u");
+    }
+
+    private List<String> lines() {
+        return out.lines().filter(line -> line.startsWith("  - ") || line.startsWith("    resource")).map(String::trim).toList();
+    }
+
+    @Test
+    void learn_putsVariablesBack_asTheProgramHadThem() throws Exception {
+        runWith(tmp("/other"), "learn", List.of(), List.of(), "CONSUMES FILE:/other/x LEARN", "CONSUMES FILE:/tmp/y LEARN", "CONSUMES FILE:/jdk/z LEARN",
+                "CONSUMES FILE:/jdk/other/conf/c LEARN", "PROVIDES PROCESS:/jdk/other/bin/java LEARN", "CONSUMES FILE:" + work + "/w LEARN", "CONSUMES FILE:/elsewhere/e LEARN");
+        assertThat(run("learn")).as(err).isZero();
+        assertThat(lines()).containsExactlyInAnyOrder("- CONSUMES FILE:${tmp}/x", "- CONSUMES FILE:/tmp/y", "- CONSUMES FILE:/jdk/z", "- CONSUMES FILE:${java.home}/conf/c",
+                "- predicate: PROVIDES", "resource: \"PROCESS:${java.home}/bin/java\"", "- CONSUMES FILE:${workspace}/w", "- CONSUMES FILE:/elsewhere/e");
+    }
+
+    @Test
+    void learn_ofProgramsWithSeveralDirectories_takesEachByItsOwnLog() throws Exception {
+        runWith(tmp("/one"), "learn", List.of(), List.of(), "CONSUMES FILE:/one/x LEARN", "CONSUMES FILE:/two/literal LEARN");
+        runWith(tmp("/two"), "learn", List.of(), List.of(), "CONSUMES FILE:/two/x LEARN", "CONSUMES FILE:/two/d/y LEARN", "CONSUMES FILE:/one/alike LEARN",
+                "PROVIDES PROCESS:/jdk/two/bin/java LEARN", "PROVIDES PROCESS:/jdk/one/bin/java LEARN");
+        session("a", "learn", "CONSUMES own LEARN");
+        runWith(Map.of(), "learn", List.of(), List.of(), "CONSUMES FILE:/tmp/d/z LEARN", "CONSUMES FILE:/two/d/none LEARN");
+        assertThat(run("learn")).as(err).isZero();
+        assertThat(lines()).containsExactlyInAnyOrder("- CONSUMES FILE:${tmp}/x", "- CONSUMES FILE:${tmp}/d/y", "- CONSUMES FILE:${tmp}/d/z", "- CONSUMES FILE:/two/literal",
+                "- CONSUMES FILE:/one/alike", "- CONSUMES FILE:/two/d/none", "- CONSUMES FILE:${workspace}/own", "- predicate: PROVIDES",
+                "resource: \"PROCESS:${java.home}/bin/java\"", "- predicate: PROVIDES", "resource: \"PROCESS:/jdk/one/bin/java\"");
+        assertThat(out).contains("# 2 events, 2 sessions, Main.main(Main.java:7)\n  - CONSUMES FILE:${tmp}/x\n");
+        assertThat(run("learn", "-o", "klock.yaml")).as(err).isZero();
+        assertThat(run("learn", "--merge", "klock.yaml")).as(err).isZero();
+        assertThat(out).startsWith("klock.yaml declares all that was done in 4 sessions");
+    }
+
+    @Test
+    void manifest_isReadAsTheProgramDid_byAllThatReadItsLog() throws Exception {
+        manifest("CONSUMES FILE:${tmp}/x", "MUTATES FILE:${tmp}/unused");
+        List<String> declared = List.of("CONSUMES FILE:/other/x", "MUTATES FILE:/other/unused");
+        for (int i = 0; i < 3; i++) {
+            runWith(tmp("/other"), "strict", declared, declared.subList(0, 1), "CONSUMES FILE:/other/x ALLOW");
+        }
+        assertThat(run("shadow", "klock.yaml")).as(out).isZero();
+        assertThat(run("tighten")).as(err).isZero();
+        assertThat(out).contains("-  - MUTATES FILE:${tmp}/unused").doesNotContain("-  - CONSUMES");
+        runWith(tmp("/other"), "strict", declared, List.of(), "CONSUMES FILE:/other/x DENY", "CONSUMES FILE:/tmp/x DENY");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("denied CONSUMES FILE:/other/x", "now allowed by klock.yaml:4: ", "now not allowed: Agent attempted CONSUMES on FILE:/tmp/x but");
+        runWith(tmp("/other"), "permissive", declared, List.of(), "CONSUMES FILE:/other/x ALLOW", "CONSUMES FILE:/tmp/x WARN");
+        assertThat(run("shadow", "klock.yaml")).isEqualTo(3);
+        assertThat(out).contains("would be denied CONSUMES FILE:/tmp/x").doesNotContain("would be denied CONSUMES FILE:/other/x");
     }
 }

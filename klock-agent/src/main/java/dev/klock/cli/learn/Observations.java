@@ -36,7 +36,8 @@ public final class Observations implements LogVisitor {
 
     private final boolean takesDenied;
     /** What needs no line any more; null where nothing is declared. */
-    private final Declared declared;
+    private Declared declared;
+    private Relocation relocation = Relocation.NONE;
     final Node files = new Node(null, "");
     /** What else was seen, by resource. */
     final Map<String, Map<Predicate, Seen>> others = new TreeMap<>();
@@ -45,7 +46,7 @@ public final class Observations implements LogVisitor {
     final Set<String> programs = new TreeSet<>();
     private final Set<String> agents = new TreeSet<>();
     private final Set<String> madeFiles = new HashSet<>();
-    /** What sessions have made and not removed. */
+    /** What sessions have made and not removed, and no line lets the next one change. */
     final Set<String> left = new HashSet<>();
     private final Set<String> made = new HashSet<>();
     private int session = -1;
@@ -64,6 +65,18 @@ public final class Observations implements LogVisitor {
     public Observations(boolean takesDenied, Declared declared) {
         this.takesDenied = takesDenied;
         this.declared = declared;
+    }
+
+    /**
+     * The log that is read next is of another program.
+     *
+     * @param its        what the manifest declares as that program saw it, null for none
+     * @param relocation where its files are looked for
+     */
+    public void next(Declared its, Relocation relocation) {
+        end();
+        declared = its;
+        this.relocation = relocation;
     }
 
     @Override
@@ -108,15 +121,18 @@ public final class Observations implements LogVisitor {
             Set<String> ran = Messages.ran(event.note());
             if (declared == null || !declared.byEffects(ran, predicate, event.resource())) {
                 undeclared.add(predicate + " " + event.resource());
-                file(effects.computeIfAbsent(ran, none -> new Node(null, "")), predicate, event);
+                Set<String> programs = new TreeSet<>();
+                ran.forEach(program -> programs.add(relocation.program(program)));
+                file(effects.computeIfAbsent(programs, none -> new Node(null, "")), predicate, event);
             }
         } else if (event.resource().startsWith(FILE)) {
             own(predicate, event);
         } else if (!isDeclared(predicate, event)) {
+            String resource = relocation.program(event.resource());
             if (event.resource().startsWith(PROCESS) && predicate == Predicate.PROVIDES) {
-                programs.add(event.resource());
+                programs.add(resource);
             }
-            others.computeIfAbsent(event.resource(), none -> new TreeMap<>()).computeIfAbsent(predicate, none -> new Seen())
+            others.computeIfAbsent(resource, none -> new TreeMap<>()).computeIfAbsent(predicate, none -> new Seen())
                     .add(event.count(), session, event.caller());
         }
     }
@@ -153,7 +169,7 @@ public final class Observations implements LogVisitor {
 
     private Node file(Node root, Predicate predicate, LogEvent event) {
         Name name = Name.of(event.resource());
-        Node node = root.at(name.path());
+        Node node = root.at(relocation.path(name.path()));
         node.unwritable |= name.isUnwritable();
         node.see(predicate, name.withAllBelow()).add(event.count(), session, event.caller());
         return node;
@@ -161,19 +177,21 @@ public final class Observations implements LogVisitor {
 
     /** All logs have been read. */
     public void end() {
-        left.addAll(madeFiles);
+        for (String file : madeFiles) {
+            if (declared == null || !declared.byLine(Predicate.MUTATES, FILE + Resource.escape(file))) {
+                left.add(relocation.path(file));
+            }
+        }
         madeFiles.clear();
         made.clear();
     }
 
     /** The next run finds {@code file}, which a session has made and left there. */
     void findsAgain(String file) {
-        if (declared == null || !declared.byLine(Predicate.MUTATES, FILE + Resource.escape(file))) {
-            Node node = files.at(file);
-            if (node.itself(Predicate.MUTATES) == null) {
-                node.see(Predicate.MUTATES, false).implied = true;
-                node.see(Predicate.MUTATES, false).names = 1;
-            }
+        Node node = files.at(file);
+        if (node.itself(Predicate.MUTATES) == null) {
+            node.see(Predicate.MUTATES, false).implied = true;
+            node.see(Predicate.MUTATES, false).names = 1;
         }
     }
 
@@ -188,11 +206,15 @@ public final class Observations implements LogVisitor {
 
     /** Whether anything was seen in {@code directory}, be it by a child. */
     public boolean isSeen(String directory) {
-        boolean seen = files.isKnown(directory);
+        boolean seen = isKnown(files, directory);
         for (Node changed : effects.values()) {
-            seen |= changed.isKnown(directory);
+            seen |= isKnown(changed, directory);
         }
         return seen;
+    }
+
+    private static boolean isKnown(Node root, String directory) {
+        return root.isKnown(directory) || root.isKnown(Places.LITERAL + directory);
     }
 
     /** Whose logs they are. */

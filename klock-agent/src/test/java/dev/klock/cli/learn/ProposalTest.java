@@ -55,7 +55,7 @@ class ProposalTest {
 
     private Proposal proposal() {
         Observations seen = new Observations(takesDenied, null);
-        seen.header(new LogHeader("klock.event/1", "s", "a", "learn", null, "17", "2026-01-01T00:00:00Z", 1, 1, null, List.of(), List.of()));
+        seen.header(new LogHeader("klock.event/1", "s", "a", "learn", null, "17", "2026-01-01T00:00:00Z", 1, 1, null, List.of(), Map.of(), List.of()));
         log.forEach(seen::event);
         seen.end();
         return Proposal.of(seen, several, whole, VARIABLES);
