@@ -7,9 +7,11 @@ import dev.klock.cli.log.LogHeader;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -24,6 +26,8 @@ import java.util.TreeSet;
 public final class Observations implements LogVisitor {
     private static final String FILE = "FILE:";
     private static final String PROCESS = "PROCESS:";
+    /** What these make nobody changes: a link has only its name, and what is written by that name is its target's. */
+    private static final List<String> MADE_ONCE = Arrays.asList("make_directory", "symlink");
 
     /** What a manifest declares, so that there is nothing to say about it. */
     public interface Declared {
@@ -161,7 +165,7 @@ public final class Observations implements LogVisitor {
         }
         if (predicate == Predicate.PROVIDES) {
             made.add(path);
-            if (!"make_directory".equals(event.op()) && event.decision() != Decision.DENY) {
+            if (!MADE_ONCE.contains(event.op()) && event.decision() != Decision.DENY) {
                 madeFiles.add(Name.of(path).path());
             }
         }
