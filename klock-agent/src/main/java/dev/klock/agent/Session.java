@@ -937,7 +937,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         String caller = Stack.caller(stack);
         log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
                 denial.operation(), denial.predicate(), resource,
-                differing(denial.requested(), denial.target().path()), decision, decidedBy, caller, 1, null, stack));
+                differing(denial.requested(), denial.target().path()), decision, decidedBy, caller, 1, denial.isWithoutEffect() ? Messages.WITHOUT_EFFECT : null, stack));
         return caller;
     }
 

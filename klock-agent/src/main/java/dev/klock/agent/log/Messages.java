@@ -15,6 +15,8 @@ public final class Messages {
     private static final Predicate[] PREDICATES = Predicate.values();
     /** What stands before the line that would allow it. */
     public static final String TO_ALLOW = "  to allow it, add to scope: - ";
+    /** The note of a record about what would change nothing: making what is there, removing what is not. Never told to the program, which may not know. */
+    public static final String WITHOUT_EFFECT = "without effect: what it would make was there, or what it would remove was not";
     /** What stands before the nearest lines. */
     public static final String NEAREST = "  nearest declared: ";
     /** Added where a program was to be started that the session, or a child of it, has changed or made itself. */

@@ -7,7 +7,6 @@ import dev.klock.cli.log.LogHeader;
 import dev.klock.cli.log.LogVisitor;
 import dev.klock.kernel.Predicate;
 import dev.klock.resource.Resource;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -26,8 +25,9 @@ import java.util.TreeSet;
 public final class Observations implements LogVisitor {
     private static final String FILE = "FILE:";
     private static final String PROCESS = "PROCESS:";
+    private static final String MAKE_DIRECTORY = "make_directory";
     /** What these make nobody changes: a link has only its name, and what is written by that name is its target's. */
-    private static final List<String> MADE_ONCE = Arrays.asList("make_directory", "symlink");
+    private static final List<String> MADE_ONCE = List.of(MAKE_DIRECTORY, "symlink");
 
     /** What a manifest declares, so that there is nothing to say about it. */
     public interface Declared {
@@ -108,7 +108,7 @@ public final class Observations implements LogVisitor {
     @Override
     public void event(LogEvent event) {
         tells = true;
-        Predicate predicate = predicate(event.predicate());
+        Predicate predicate = isThere(event) ? Predicate.DEPENDS_ON : predicate(event.predicate());
         String by = event.decidedBy();
         boolean own = "baseline".equals(by) || "klock".equals(by) || "child".equals(by) && event.decision() == Decision.ALLOW;
         if (predicate == null || event.resource() == null || own) {
@@ -139,6 +139,11 @@ public final class Observations implements LogVisitor {
             others.computeIfAbsent(resource, none -> new TreeMap<>()).computeIfAbsent(predicate, none -> new Seen())
                     .add(event.count(), session, event.caller());
         }
+    }
+
+    /** Who makes sure that a directory is there, and finds it, has to be allowed to look and no more. */
+    private static boolean isThere(LogEvent event) {
+        return Messages.WITHOUT_EFFECT.equals(event.note()) && MAKE_DIRECTORY.equals(event.op()) && Predicate.PROVIDES.name().equals(event.predicate());
     }
 
     private boolean isDeclared(Predicate predicate, LogEvent event) {

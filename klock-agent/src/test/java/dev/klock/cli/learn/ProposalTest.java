@@ -77,6 +77,15 @@ class ProposalTest {
     }
 
     @Test
+    void directoryThatWasThere_needsNoLineToBeMade() {
+        log.add(event("PROVIDES", "FILE:/home/u/proj/out", "make_directory", Decision.LEARN, "mode", Messages.WITHOUT_EFFECT));
+        assertThat(scope()).containsExactly("DEPENDS_ON FILE:${workspace}/out");
+        assertThat(saw("CONSUMES FILE:/home/u/proj/out/x").scope()).containsExactly("CONSUMES FILE:${workspace}/out/x");
+        log.add(event("PROVIDES", "FILE:/home/u/proj/lock", "create", Decision.LEARN, "mode", Messages.WITHOUT_EFFECT));
+        assertThat(scope()).contains("PROVIDES FILE:${workspace}/lock");
+    }
+
+    @Test
     void severalDirectories_becomeTheSubtree() {
         assertThat(saw("MUTATES FILE:/home/u/proj/src/a/x", "MUTATES FILE:/home/u/proj/src/b/x", "MUTATES FILE:/home/u/proj/src/c/d/x").scope())
                 .containsExactly("MUTATES FILE:${workspace}/src/**");

@@ -122,4 +122,21 @@ class LearnTest {
         assertThat(root.resolve("input/2")).hasContent("input/2");
         assertThat(Files.exists(link, LinkOption.NOFOLLOW_LINKS)).isFalse();
     }
+
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    void directoryThatIsThere_isNotLearntToBeMade(Jdk jdk) throws IOException {
+        String[] steps = {"mkdirs output", "mkdirs notes", "write output/1 x"};
+        assertThat(Child.on(jdk).in(root).main(Script.class, steps).klock("mode=learn").run().exit()).isZero();
+        verb(jdk, "learn", "-o", "klock.yaml");
+        assertThat(root.resolve("klock.yaml")).content().contains("- PROVIDES FILE:${workspace}/output/1\n", "- DEPENDS_ON FILE:${workspace}/notes\n")
+                .doesNotContain("FILE:${workspace}/output\n", "PROVIDES FILE:${workspace}/notes");
+
+        Outcome again = Child.on(jdk).in(root).main(Script.class, steps).klock("").run();
+        assertThat(again.exit()).as(again.toString()).isZero();
+        Files.delete(root.resolve("notes/a"));
+        Files.delete(root.resolve("notes"));
+        Outcome gone = Child.on(jdk).in(root).main(Script.class, "try mkdirs notes").klock("mode=block").run();
+        assertThat(gone.err()).as(gone.toString()).contains("attempted PROVIDES on FILE:" + root.resolve("notes"));
+    }
 }
