@@ -14,6 +14,7 @@ import dev.klock.agent.decide.Baseline;
 import dev.klock.agent.decide.Own;
 import dev.klock.agent.decide.Targets;
 import dev.klock.agent.log.Begun;
+import dev.klock.agent.log.PlaceNames;
 import dev.klock.agent.log.VerificationLog;
 import dev.klock.agent.observe.Doors;
 import dev.klock.agent.observe.Observer;
@@ -40,7 +41,9 @@ final class Tools {
     final Own own;
     final Doors doors;
     final Sessions sessions;
-    /** The directories that a manifest's variables stand for. */
+    /** The launch's manifest's directory; null if there is none. */
+    private final File workspace;
+    /** The directories that its variables stand for. */
     private final Map<String, String> variables;
 
     Tools(Launch launch, Home home, HostFiles files, Names names, Resolver resolver, Own own, Doors doors) {
@@ -53,8 +56,8 @@ final class Tools {
         this.own = own;
         this.doors = doors;
         this.sessions = new Sessions(files);
-        File file = launch.manifestFile();
-        this.variables = new LaunchVariables(launch.environment(), file == null ? null : file.getAbsoluteFile().getParentFile()).directories();
+        this.workspace = launch.manifestFile() == null ? null : launch.manifestFile().getAbsoluteFile().getParentFile();
+        this.variables = new LaunchVariables(launch.environment(), workspace).directories();
     }
 
     /** The log and the images of one session, which are nobody else's. */
@@ -62,8 +65,11 @@ final class Tools {
         final String sessionId;
         final VerificationLog log;
         final Backups backups;
+        /** For what is said of it. */
+        final PlaceNames places;
 
-        private Records(String sessionId, VerificationLog log, Backups backups) {
+        private Records(String sessionId, VerificationLog log, Backups backups, PlaceNames places) {
+            this.places = places;
             this.sessionId = sessionId;
             this.log = log;
             this.backups = backups;
@@ -79,23 +85,30 @@ final class Tools {
     Records records(Manifest manifest, String agentId) throws UsageException {
         SessionClaim claim = SessionClaim.claim(home, manifest == null ? null : manifest.sessionId());
         Mode mode = launch.options().mode();
+        Map<String, String> its = variables(manifest);
         try {
             Backups backups = Backups.open(home.directory().toPath(), SessionClaim.fileName(claim.id()), files);
             VerificationLog log = VerificationLog.open(claim.log(), claim.id(), agentId, mode.word(), mode == Mode.STRICT,
-                    manifest == null ? null : manifest.file(), begun(manifest, agentId));
+                    manifest == null ? null : manifest.file(), begun(manifest, agentId, its));
             backups.restoredAfterCrash(mode == Mode.STRICT);
-            return new Records(claim.id(), log, backups);
+            return new Records(claim.id(), log, backups, new PlaceNames(its));
         } catch (IOException e) {
             throw new UsageException("klock's home " + home.directory() + " cannot be written: " + e.getMessage());
         }
     }
 
+    /** What variables stand for in {@code manifest}, which may be an agent's, from a file of its own elsewhere. */
+    private Map<String, String> variables(Manifest manifest) {
+        File its = manifest == null ? workspace : launch.environment().file(manifest.file()).getAbsoluteFile().getParentFile();
+        return its == null || its.equals(workspace) ? variables : new LaunchVariables(launch.environment(), its).directories();
+    }
+
     /** What is told at the beginning: of an agent's session whose it is, of the process's how it was started. */
-    private Begun begun(Manifest manifest, String agentId) {
+    private Begun begun(Manifest manifest, String agentId, Map<String, String> its) {
         ProcessSession process = sessions.process();
         List<Line> scope = manifest == null ? new ArrayList<Line>() : manifest.scope();
         if (process != null) {
-            return new Begun(process.sessionId, new ArrayList<Begun.Setting>(), variables, scope);
+            return new Begun(process.sessionId, new ArrayList<Begun.Setting>(), its, scope);
         }
         LaunchOptions options = launch.options();
         List<Begun.Setting> settings = new ArrayList<>();
@@ -109,7 +122,7 @@ final class Tools {
                     : found && option == Option.HOME ? "beside the manifest" : options.where(option);
             settings.add(new Begun.Setting(option.key(), value, origin));
         }
-        return new Begun(null, settings, variables, scope);
+        return new Begun(null, settings, its, scope);
     }
 
     /**

@@ -6,6 +6,7 @@ import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Messages;
+import dev.klock.agent.log.PlaceNames;
 import dev.klock.bridge.HostFiles;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogHeader;
@@ -242,7 +243,7 @@ final class Report extends Verb {
             Predicate asked = Predicate.valueOf(predicate);
             Resource about = resource(resource);
             if (judge == null) {
-                return advice("The manifest is not there to be compared with.", Messages.violation(null, asked, about, null, 0, null, List.of(), null), List.of());
+                return advice("The manifest is not there to be compared with.", Messages.violation(null, asked, about, null, 0, null, List.of(), null, PlaceNames.NONE), List.of());
             }
             Judge.Answer answer = judge.decide(asked, about);
             String text = answer.text(manifest, asked, about);

@@ -310,7 +310,7 @@ class LearnTest {
         manifest("CONSUMES FILE:${workspace}/y");
         session("a", "block", "CONSUMES zero\u200bwidth\udb40\udc41 DENY");
         assertThat(run("explain")).as(err).isZero();
-        assertThat(out).contains("- \"CONSUMES FILE:" + work + "/zero\\u200bwidth\\udb40\\udc41\"").doesNotContain("\u200b");
+        assertThat(out).contains("- \"CONSUMES FILE:${workspace}/zero\\u200bwidth\\udb40\\udc41\"").doesNotContain("\u200b");
         assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
         assertThat(out + Files.readString(manifest)).doesNotContain("\u200b").contains("zero\\u200bwidth\\udb40\\udc41");
         assertThat(run("check", "CONSUMES", work + "/zero\u200bwidth\udb40\udc41")).as(out + err).isZero();

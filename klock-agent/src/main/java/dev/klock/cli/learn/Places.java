@@ -1,9 +1,12 @@
 package dev.klock.cli.learn;
 
+import dev.klock.agent.log.PlaceNames;
 import dev.klock.manifest.Variables;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 /** Puts variables back into paths. Immutable. */
@@ -14,16 +17,22 @@ final class Places {
     private static final String[] NAMES = {"workspace", "maven.repo", "tmp", "java.home", "user.home"};
     private static final String[] KEPT = {"workspace", "tmp", "user.home"};
 
-    private final Variables variables;
+    private final PlaceNames names;
 
     Places(Variables variables) {
-        this.variables = variables;
+        Map<String, String> values = new HashMap<>();
+        for (String name : NAMES) {
+            String value = variables.value(name);
+            if (value != null) {
+                values.put(name, value);
+            }
+        }
+        names = new PlaceNames(values);
     }
 
     /** Null if it has none that is a directory. */
     String value(String name) {
-        String value = variables.value(name);
-        return value == null || !value.startsWith("/") || value.length() == 1 ? null : value;
+        return names.value(name);
     }
 
     /** The directories of which, as a whole, nobody should be given anything. */
@@ -53,7 +62,7 @@ final class Places {
     /** {@code file} as seen from the workspace, if it is in it. */
     String below(String file) {
         String path = itself(file);
-        return isIn("workspace", path) ? path.substring(value("workspace").length()) : path;
+        return names.isIn("workspace", path) ? path.substring(value("workspace").length()) : path;
     }
 
     /** {@code path}, without what sets it apart. */
@@ -67,33 +76,16 @@ final class Places {
 
     /** The variable of the deepest directory that {@code path} is or lies in; null if none of them has one. */
     String variable(String path) {
-        String name = null;
-        for (String each : NAMES) {
-            if (isIn(each, path) && (name == null || value(each).length() > value(name).length())) {
-                name = each;
-            }
-        }
-        return name;
+        return names.variable(path);
     }
 
-    private boolean isIn(String name, String path) {
-        String value = value(name);
-        return value != null && path.startsWith(value) && (path.length() == value.length() || path.charAt(value.length()) == '/');
-    }
-
-    /** {@code resource} as a manifest should have it: with the variable of the deepest directory that has one. */
+    /** {@code resource} as a manifest should have it. */
     String text(Resource resource) {
-        if (!resource.scheme().equals("FILE") && !resource.scheme().equals("PROCESS")) {
-            return resource.toString();
+        if (!isApart(resource.path())) {
+            return names.text(resource);
         }
         String path = itself(resource.path());
-        String text = Resource.of(resource.scheme(), path, resource.form()).toString();
         // the manifest's directory is the same to all programs
-        String name = !isApart(resource.path()) ? variable(path) : isIn("workspace", path) ? "workspace" : null;
-        if (name == null) {
-            return text;
-        }
-        String scheme = resource.scheme() + ":";
-        return scheme + "${" + name + "}" + text.substring(scheme.length() + Resource.escape(value(name)).length());
+        return names.text(Resource.of(resource.scheme(), path, resource.form()), names.isIn("workspace", path) ? "workspace" : null);
     }
 }

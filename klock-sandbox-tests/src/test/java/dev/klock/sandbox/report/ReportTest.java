@@ -88,7 +88,7 @@ class ReportTest {
         assertThat(report(jdk, w, "--sarif", "--fail-on", "violations").exit()).isEqualTo(3);
         Outcome junit = report(jdk, w, "--junit", "--fail-on", "warnings");
         assertThat(junit.exit()).isEqualTo(3);
-        assertThat(junit.out()).contains("failures=\"1\"", "to allow it, add to scope: - MUTATES FILE:" + w.root() + "/w/x");
+        assertThat(junit.out()).contains("failures=\"1\"", "to allow it, add to scope: - MUTATES FILE:${workspace}/w/x");
         assertThat(Files.readString(page(jdk, w))).contains("Content-Security-Policy");
     }
 
