@@ -59,6 +59,8 @@ final class Report extends Verb {
     private static final String WARNINGS = "warnings";
     private static final String STDOUT = "-";
     private static final String FILE = "FILE:";
+    /** How an image says that there was nothing. */
+    private static final String NOTHING = "nothing";
 
     private final Instrumentation instrumentation;
     private Path home;
@@ -310,7 +312,7 @@ final class Report extends Verb {
                 }
                 String state = states.get(FILE + image.name());
                 Difference since = Difference.sinceBefore(backups, image, files, MAX_TEXT_BYTES);
-                Path made = names.get(base(image.name())) == 1 ? displaced.get(base(image.name())) : null;
+                Path made = names.get(base(image.name())) == 1 && !NOTHING.equals(image.left()) ? displaced.get(base(image.name())) : null;
                 if (since == null && made != null) {
                     Difference undone = Difference.between(backups, image, made.toString().getBytes(StandardCharsets.UTF_8), files, MAX_TEXT_BYTES);
                     changes.add(change(undone, image, state == null ? "rolled back" : state));
@@ -331,7 +333,7 @@ final class Report extends Verb {
 
     private static FileChange change(Difference difference, Backups.Image image, String state) {
         if (difference == null) {
-            return new FileChange(image.name(), image.was().equals("nothing") ? "created" : "changed", state, null, null, List.of(), 0);
+            return new FileChange(image.name(), image.was().equals(NOTHING) ? "created" : NOTHING.equals(image.left()) ? "deleted" : "changed", state, null, null, List.of(), 0);
         }
         List<String> lines = difference.lines;
         long more = Math.max(0, lines.size() - MAX_DIFF_LINES);
