@@ -55,8 +55,8 @@ final class Report extends Verb {
     private static final int MAX_DIFF_LINES = 400;
     /** Larger files are compared by size and hash only. */
     private static final long MAX_TEXT_BYTES = 256 << 10;
-    private static final String VIOLATIONS = "violations";
-    private static final String WARNINGS = "warnings";
+    static final String VIOLATIONS = "violations";
+    static final String WARNINGS = "warnings";
     private static final String STDOUT = "-";
     private static final String FILE = "FILE:";
     /** How an image says that there was nothing. */
@@ -86,7 +86,7 @@ final class Report extends Verb {
     @Option(names = "--junit", description = "Answer in JUnit's XML, for build servers.")
     private boolean junit;
 
-    @Option(names = "--fail-on", paramLabel = "WHAT", description = "End with 3 if there are violations; or warnings, which violations are, too.")
+    @Option(names = "--fail-on", paramLabel = "WHAT", completionCandidates = Choices.ToFailOn.class, description = "End with 3 if there are violations; or warnings, which violations are, too.")
     private String failOn;
 
     Report(Terminal terminal, LaunchEnvironment environment, Instrumentation instrumentation) {

@@ -16,6 +16,7 @@ import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -333,6 +334,30 @@ class LearnTest {
     void completion_knowsVerbsAndOptions() {
         assertThat(run("completion")).isZero();
         assertThat(out).contains("complete ", "learn", "tighten", "--show-origin");
+    }
+
+    @Test
+    void completion_offersTheWordsOfWhatTakesOneOfAFew() throws Exception {
+        assertThat(run("completion")).isZero();
+        assertThat(offered("report", "--fail-on", "")).containsExactlyInAnyOrder("violations", "warnings");
+        assertThat(offered("report", "--fail-on", "w")).containsExactly("warnings");
+        assertThat(offered("check", "")).contains("MUTATES", "DEPENDS_ON").hasSize(Predicate.values().length);
+        assertThat(offered("backups", "")).containsExactlyInAnyOrder("prune", "estimate");
+        assertThat(offered("run", "--with", "mode")).containsExactlyInAnyOrder("mode=strict", "mode=block", "mode=permissive", "mode=learn", "mode=off");
+        assertThat(offered("run", "--with", "a")).containsExactlyInAnyOrder("agent=", "amend=true", "amend=false");
+        assertThat(offered("config", "log.")).containsExactlyInAnyOrder("log.level=error", "log.level=warn", "log.level=info", "log.level=debug");
+    }
+
+    /** What bash offers for the last of these words, by the completion that was printed. */
+    private List<String> offered(String... words) throws Exception {
+        Path script = Files.writeString(work.resolve("offered.sh"), out + "COMP_WORDS=(klock \"$@\")\nCOMP_CWORD=$#\n_complete_klock klock \"${@: -1}\" \"\"\n"
+                + "printf '%s\\n' \"${COMPREPLY[@]}\"\n");
+        List<String> command = new ArrayList<>(List.of("bash", script.toString()));
+        command.addAll(List.of(words));
+        Process bash = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        String offered = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        bash.waitFor();
+        return offered.lines().filter(line -> !line.isBlank()).map(String::trim).toList();
     }
 
     /** The log of a run of agent {@code a} with these directories; each access is {@code PREDICATE RESOURCE DECISION}. */
