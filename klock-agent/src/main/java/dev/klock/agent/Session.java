@@ -11,6 +11,7 @@ import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Denials;
 import dev.klock.agent.log.Event;
 import dev.klock.agent.log.Messages;
+import dev.klock.agent.log.PlaceNames;
 import dev.klock.agent.log.Secrets;
 import dev.klock.agent.log.Stack;
 import dev.klock.agent.log.Stderr;
@@ -99,6 +100,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     private final boolean[] used;
     final VerificationLog log;
     final Backups backups;
+    private final PlaceNames places;
     private final Fence fence = new Fence();
     private final Denials denials = new Denials();
     private final Set<String> violated = new LinkedHashSet<>();
@@ -146,6 +148,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         this.used = new boolean[scopeLines.size()];
         this.log = records.log;
         this.backups = records.backups;
+        this.places = records.places;
         this.children = children;
     }
 
@@ -412,14 +415,14 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         Line denying = denying(denial);
         Target target = denial.target();
         String message = Messages.violation(name(), denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
-                nearest(target), manifest == null ? null : manifest.file());
+                nearest(target), manifest == null ? null : manifest.file(), places);
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += Messages.NO_EFFECTS;
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denial.isTree()) {
             message += Messages.EFFECTS_BESIDE_DENY;
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.PROVIDES && denying == null) {
-            message += Messages.effects(resource);
+            message += Messages.effects(resource, places);
         } else if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.CONSUMES && denying == null) {
             message += Messages.OWN_PROGRAM;
         }
@@ -937,7 +940,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         String caller = Stack.caller(stack);
         log.record(new Event(System.currentTimeMillis(), agentId, Thread.currentThread().getName(),
                 denial.operation(), denial.predicate(), resource,
-                differing(denial.requested(), denial.target().path()), decision, decidedBy, caller, 1, null, stack));
+                differing(denial.requested(), denial.target().path()), decision, decidedBy, caller, 1, denial.isWithoutEffect() ? Messages.WITHOUT_EFFECT : null, stack));
         return caller;
     }
 

@@ -23,7 +23,10 @@ final class BackupsVerb extends Verb {
 
     private final Instrumentation instrumentation;
 
-    @Parameters(index = "0", paramLabel = "prune|estimate", description = "What to do.")
+    static final String PRUNE = "prune";
+    static final String ESTIMATE = "estimate";
+
+    @Parameters(index = "0", paramLabel = "prune|estimate", completionCandidates = Choices.OfBackups.class, description = "What to do.")
     private String action;
 
     @Option(names = "--older-than", paramLabel = "DAYS", defaultValue = "30", description = "prune: remove sessions begun this many days ago or earlier; 30 if not given.")
@@ -48,10 +51,10 @@ final class BackupsVerb extends Verb {
 
     @Override
     public Integer call() throws UsageException, IOException {
-        if (action.equals("estimate")) {
+        if (action.equals(ESTIMATE)) {
             return estimate();
         }
-        if (!action.equals("prune")) {
+        if (!action.equals(PRUNE)) {
             throw new UsageException("backups: " + action + " is not something to do with them; use prune or estimate");
         }
         if (file != null) {

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
 final class Check extends Verb {
     private static final String PROCESS = "PROCESS:";
 
-    @Parameters(index = "0", paramLabel = "PREDICATE", description = "PROVIDES, CONSUMES, MUTATES, DELETES, DEPENDS_ON or RENAMES.")
+    @Parameters(index = "0", paramLabel = "PREDICATE", completionCandidates = Choices.Predicates.class, description = "PROVIDES, CONSUMES, MUTATES, DELETES, DEPENDS_ON or RENAMES.")
     private String predicate;
 
     @Parameters(index = "1", paramLabel = "RESOURCE", description = "Such as FILE:/etc/hosts, src/Main.java, PROCESS:/usr/bin/git or 'FILE:${workspace}/src/**'.")

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 /** Shows the settings a launch from here would have. */
 @Command(description = "Show the settings that a launch from here would have.")
 final class Config extends Verb {
-    @Parameters(arity = "0..1", paramLabel = "KEY=VALUE,...", description = "The agent argument, as it would stand behind klock.jar=.")
+    @Parameters(arity = "0..1", paramLabel = "KEY=VALUE,...", completionCandidates = Choices.AgentArguments.class, description = "The agent argument, as it would stand behind klock.jar=.")
     private String argument;
 
     @picocli.CommandLine.Option(names = "--show-origin", description = "Say where each value comes from.")

@@ -117,9 +117,11 @@ final class Explain extends Verb {
                     : " has nothing denied or warned about; --about TEXT or --seq N asks about others") + (asked.unread == 0 ? "" : "; " + unread(asked.unread)));
         }
         Given given = new Given(Given.argument(file, directory, null), environment);
-        Manifest manifest = given.manifestFile == null ? null : given.manifest().agent(asked.agent);
+        Map<String, String> told = AsLaunched.told(log);
+        AsLaunched launched = new AsLaunched(given, environment);
+        Manifest manifest = given.manifestFile == null ? null : launched.manifest(told).agent(asked.agent);
         if (manifest != null) {
-            Judge judge = new Judge(given, manifest, environment);
+            Judge judge = launched.judge(manifest, told);
             DeclaredBy declared = new DeclaredBy(manifest, judge);
             for (Found one : all) {
                 one.manifest = manifest;

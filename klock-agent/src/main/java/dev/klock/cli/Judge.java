@@ -2,6 +2,7 @@ package dev.klock.cli;
 
 import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.LaunchVariables;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.decide.Baseline;
 import dev.klock.agent.decide.Own;
@@ -9,6 +10,7 @@ import dev.klock.agent.decide.Target;
 import dev.klock.agent.decide.Targets;
 import dev.klock.agent.log.Escapes;
 import dev.klock.agent.log.Messages;
+import dev.klock.agent.log.PlaceNames;
 import dev.klock.agent.resolve.Names;
 import dev.klock.agent.resolve.Resolved;
 import dev.klock.agent.resolve.Resolver;
@@ -44,7 +46,7 @@ final class Judge {
     }
 
     /** What was decided about a triple. */
-    static final class Answer {
+    final class Answer {
         final By by;
         /** Of what was decided: what was asked, or what a program without {@code effects:} is taken to do as well (K6-7). */
         final Predicate predicate;
@@ -77,16 +79,18 @@ final class Judge {
                         : manifest.file() + ":" + line.line() + ": " + line);
             }
             String why = by == By.PROTECTED ? Messages.ownFile(null, asked, resource)
-                    : Messages.violation(null, predicate, resource, null, declared, line, nearest, manifest.file());
+                    : Messages.violation(null, predicate, resource, null, declared, line, nearest, manifest.file(), names);
             boolean process = resource.scheme().equals("PROCESS");
             return about.scheme().equals("PROCESS") && !process ? why + (by == By.DENY ? Messages.EFFECTS_BESIDE_DENY : Messages.NO_EFFECTS)
-                    : process && asked == Predicate.PROVIDES && by == By.NOTHING ? why + Messages.effects(resource) : why;
+                    : process && asked == Predicate.PROVIDES && by == By.NOTHING ? why + Messages.effects(resource, names) : why;
         }
     }
 
     private static final int NEAREST = 3;
 
     private final Manifest manifest;
+    /** What the lines that would allow something are written with. */
+    private final PlaceNames names;
     private final String workingDirectory;
     private final Resolver resolver;
     private final Scope scope;
@@ -95,6 +99,7 @@ final class Judge {
 
     Judge(Given given, Manifest manifest, LaunchEnvironment environment) {
         this.manifest = manifest;
+        names = new PlaceNames(new LaunchVariables(environment, given.manifestFile.getAbsoluteFile().getParentFile()).directories());
         workingDirectory = environment.workingDirectory();
         resolver = new Resolver(new NioFiles(environment.workingDirectory()));
         scope = DeclaredScope.of(manifest, resolver);

@@ -12,6 +12,7 @@ import dev.klock.agent.log.Release;
 import dev.klock.cli.learn.ManifestWriter;
 import dev.klock.cli.learn.Observations;
 import dev.klock.cli.learn.Proposal;
+import dev.klock.cli.learn.Relocation;
 import dev.klock.cli.learn.ScopeText;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.manifest.Manifest;
@@ -23,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import picocli.CommandLine.Command;
@@ -87,9 +89,14 @@ final class Learn extends Verb {
         Given given = merge == null ? null : new Given(Given.argument(merge, directory, null), environment);
         Manifest all = given == null ? null : given.manifest();
         Manifest old = given == null ? null : Given.agent(all, agent);
-        Observations seen = new Observations(denied, old == null ? null : new DeclaredBy(old, new Judge(given, old, environment)));
         List<LogFiles> chosen = chosen(home);
+        File place = place(given, home);
+        Variables variables = variables(chosen, place);
+        Observations seen = new Observations(denied, null);
+        AsLaunched launched = given == null ? null : new AsLaunched(given, environment);
         for (LogFiles log : chosen) {
+            Map<String, String> told = AsLaunched.told(log);
+            seen.next(launched == null ? null : declared(launched, told), Relocation.of(variables(told, place), variables));
             log.read(seen);
         }
         seen.end();
@@ -104,8 +111,6 @@ final class Learn extends Verb {
                 throw new UsageException(all.file() + " has a scope of its own for " + Escapes.line(its) + ", whose the sessions are; say --agent " + Escapes.line(its));
             }
         }
-        File place = place(given, home);
-        Variables variables = new LaunchVariables(environment, place);
         Set<String> wholes = directories(variables);
         Proposal proposal = Proposal.of(seen, several, wholes, variables);
         for (String one : wholes) {
@@ -142,6 +147,26 @@ final class Learn extends Verb {
         terminal.line(output + ": " + proposal.size() + (proposal.size() == 1 ? " line" : " lines") + " from " + chosen.size() + (chosen.size() == 1 ? " session" : " sessions")
                 + "; read it, then run: java -javaagent:klock.jar=manifest=" + output + " ...");
         return ExitCode.OK;
+    }
+
+    /** The directories that the first of the programs had which say so; those of here if none does. */
+    private Variables variables(List<LogFiles> logs, File place) throws IOException {
+        for (LogFiles log : logs) {
+            Map<String, String> told = AsLaunched.told(log);
+            if (!told.isEmpty()) {
+                return variables(told, place);
+            }
+        }
+        return variables(Map.of(), place);
+    }
+
+    private Variables variables(Map<String, String> told, File place) {
+        return new LaunchVariables(LaunchVariables.asThere(environment, told), place);
+    }
+
+    private DeclaredBy declared(AsLaunched launched, Map<String, String> told) throws UsageException {
+        Manifest its = Given.agent(launched.manifest(told), agent);
+        return new DeclaredBy(its, launched.judge(its, told));
     }
 
     /** Where the manifest will be written. */

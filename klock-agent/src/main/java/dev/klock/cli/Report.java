@@ -6,6 +6,7 @@ import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Messages;
+import dev.klock.agent.log.PlaceNames;
 import dev.klock.bridge.HostFiles;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogHeader;
@@ -54,10 +55,12 @@ final class Report extends Verb {
     private static final int MAX_DIFF_LINES = 400;
     /** Larger files are compared by size and hash only. */
     private static final long MAX_TEXT_BYTES = 256 << 10;
-    private static final String VIOLATIONS = "violations";
-    private static final String WARNINGS = "warnings";
+    static final String VIOLATIONS = "violations";
+    static final String WARNINGS = "warnings";
     private static final String STDOUT = "-";
     private static final String FILE = "FILE:";
+    /** How an image says that there was nothing. */
+    private static final String NOTHING = "nothing";
 
     private final Instrumentation instrumentation;
     private Path home;
@@ -83,7 +86,7 @@ final class Report extends Verb {
     @Option(names = "--junit", description = "Answer in JUnit's XML, for build servers.")
     private boolean junit;
 
-    @Option(names = "--fail-on", paramLabel = "WHAT", description = "End with 3 if there are violations; or warnings, which violations are, too.")
+    @Option(names = "--fail-on", paramLabel = "WHAT", completionCandidates = Choices.ToFailOn.class, description = "End with 3 if there are violations; or warnings, which violations are, too.")
     private String failOn;
 
     Report(Terminal terminal, LaunchEnvironment environment, Instrumentation instrumentation) {
@@ -190,23 +193,24 @@ final class Report extends Verb {
         Store.Session stored = images.get(log.name());
         boolean running = story.end() == null && SessionRecord.begun(log).state().equals("running");
         report.now(running, stored == null ? null : Sessions.state(stored));
-        advise(report, story);
+        advise(report, story, AsLaunched.told(log));
         if (stored != null) {
             changes(report, story, stored, files);
         }
         return report;
     }
 
-    private void advise(SessionReport report, SessionStory story) throws UsageException {
+    private void advise(SessionReport report, SessionStory story, Map<String, String> told) throws UsageException {
         Judge judge = null;
         Manifest manifest = null;
         String path = manifestFile != null ? manifestFile : place(story.manifest());
         if (path != null) {
             try {
                 Given given = new Given(Given.argument(path, directory, null), environment);
-                Manifest whole = given.manifest();
+                AsLaunched launched = new AsLaunched(given, environment);
+                Manifest whole = launched.manifest(told);
                 manifest = story.agent() == null || whole.agent(story.agent()) == null ? whole : whole.agent(story.agent());
-                judge = new Judge(given, manifest, environment);
+                judge = launched.judge(manifest, told);
                 report.manifest(new File(path).getAbsolutePath());
             } catch (UsageException unusable) {
                 if (manifestFile != null) {
@@ -241,7 +245,7 @@ final class Report extends Verb {
             Predicate asked = Predicate.valueOf(predicate);
             Resource about = resource(resource);
             if (judge == null) {
-                return advice("The manifest is not there to be compared with.", Messages.violation(null, asked, about, null, 0, null, List.of(), null), List.of());
+                return advice("The manifest is not there to be compared with.", Messages.violation(null, asked, about, null, 0, null, List.of(), null, PlaceNames.NONE), List.of());
             }
             Judge.Answer answer = judge.decide(asked, about);
             String text = answer.text(manifest, asked, about);
@@ -308,7 +312,7 @@ final class Report extends Verb {
                 }
                 String state = states.get(FILE + image.name());
                 Difference since = Difference.sinceBefore(backups, image, files, MAX_TEXT_BYTES);
-                Path made = names.get(base(image.name())) == 1 ? displaced.get(base(image.name())) : null;
+                Path made = names.get(base(image.name())) == 1 && !NOTHING.equals(image.left()) ? displaced.get(base(image.name())) : null;
                 if (since == null && made != null) {
                     Difference undone = Difference.between(backups, image, made.toString().getBytes(StandardCharsets.UTF_8), files, MAX_TEXT_BYTES);
                     changes.add(change(undone, image, state == null ? "rolled back" : state));
@@ -329,7 +333,7 @@ final class Report extends Verb {
 
     private static FileChange change(Difference difference, Backups.Image image, String state) {
         if (difference == null) {
-            return new FileChange(image.name(), image.was().equals("nothing") ? "created" : "changed", state, null, null, List.of(), 0);
+            return new FileChange(image.name(), image.was().equals(NOTHING) ? "created" : NOTHING.equals(image.left()) ? "deleted" : "changed", state, null, null, List.of(), 0);
         }
         List<String> lines = difference.lines;
         long more = Math.max(0, lines.size() - MAX_DIFF_LINES);

@@ -27,7 +27,7 @@ final class Run extends Verb {
     private static final String AGENT = "-javaagent:";
     private static final String JAVA_OPTIONS = "JAVA_TOOL_OPTIONS";
 
-    @Option(names = "--with", paramLabel = "KEY=VALUE", description = "An argument of the agent (see README), such as mode=block; may be repeated.")
+    @Option(names = "--with", paramLabel = "KEY=VALUE", completionCandidates = Choices.AgentArguments.class, description = "An argument of the agent (see README), such as mode=block; may be repeated.")
     private List<String> arguments = new ArrayList<>();
 
     @Option(names = "--retry-for", paramLabel = "DURATION", defaultValue = "15m",

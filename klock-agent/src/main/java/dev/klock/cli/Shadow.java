@@ -87,17 +87,19 @@ final class Shadow extends Verb {
     /** What one session did, as the manifest of its agent sees it. */
     private final class Run implements LogVisitor {
         private final String session;
-        private final Given given;
+        private final AsLaunched launched;
+        private final Map<String, String> told;
         private final Manifest whole;
         private Manifest manifest;
         private Judge judge;
         private Observations seen;
         private boolean ofAStranger;
 
-        Run(String session, Given given, Manifest whole) {
-            this.session = session;
-            this.given = given;
-            this.whole = whole;
+        Run(LogFiles log, AsLaunched launched) throws UsageException, IOException {
+            session = log.name();
+            this.launched = launched;
+            told = AsLaunched.told(log);
+            whole = launched.manifest(told);
         }
 
         @Override
@@ -114,7 +116,7 @@ final class Shadow extends Verb {
             }
             if (manifest != its) {
                 manifest = its;
-                judge = new Judge(given, its, environment);
+                judge = launched.judge(its, told);
                 seen = new Observations(false, new DeclaredBy(its, judge));
                 looked++;
             }
@@ -179,9 +181,10 @@ final class Shadow extends Verb {
         Path home = logs.isEmpty() || !sessions.isEmpty() ? home(directory).directory().toPath() : null;
         Given given = new Given(Given.argument(file, home == null ? directory : home.toString(), null), environment);
         Manifest manifest = given.manifest();
+        AsLaunched launched = new AsLaunched(given, environment);
         List<LogFiles> chosen = chosen(home);
         for (LogFiles log : chosen) {
-            Run run = new Run(log.name(), given, manifest);
+            Run run = new Run(log, launched);
             log.read(run);
             run.end();
         }

@@ -1,10 +1,10 @@
 package dev.klock.cli;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
 import dev.klock.cli.learn.Observations;
+import dev.klock.cli.learn.Relocation;
 import dev.klock.cli.learn.ScopeText;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogHeader;
@@ -15,6 +15,7 @@ import dev.klock.manifest.Manifest;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -80,8 +81,9 @@ final class Tighten extends Verb {
         }
         Given given = new Given(Given.argument(file, directory, null), environment);
         Manifest manifest = Given.agent(given.manifest(), agent);
+        AsLaunched launched = new AsLaunched(given, environment);
         Map<String, Use> uses = new HashMap<>();
-        List<LogFiles> counted = uses(manifest, uses);
+        List<LogFiles> counted = uses(launched, manifest, uses);
         Set<Line> unused = new LinkedHashSet<>();
         int young = 0;
         for (Line line : manifest.scope()) {
@@ -93,7 +95,7 @@ final class Tighten extends Verb {
             }
         }
         Edited edited = new Edited(given.manifestFile);
-        keepWhatIsNeeded(given, manifest, edited, unused, counted);
+        keepWhatIsNeeded(launched, manifest, edited, unused, counted);
         if (json) {
             int few = young;
             printJson(generator -> write(generator, manifest, unused, uses, few, counted.size()));
@@ -121,7 +123,8 @@ final class Tighten extends Verb {
         }
     }
 
-    private List<LogFiles> uses(Manifest manifest, Map<String, Use> uses) throws UsageException, IOException {
+    /** By the lines as this manifest has them, whatever directories their variables stood for in a run. */
+    private List<LogFiles> uses(AsLaunched launched, Manifest manifest, Map<String, Use> uses) throws UsageException, IOException {
         List<LogFiles> counted = new ArrayList<>();
         for (LogFiles log : LogFiles.all(home(directory).directory().toPath())) {
             Run run = new Run();
@@ -130,18 +133,31 @@ final class Tighten extends Verb {
                 continue;
             }
             counted.add(log);
-            for (String line : new LinkedHashSet<>(run.summary.list("declared"))) {
+            Manifest there = Given.agent(launched.manifest(AsLaunched.told(log)), agent);
+            for (String line : here(manifest, there, run.summary.list("declared"))) {
                 uses.computeIfAbsent(line, none -> new Use()).there++;
             }
-            for (String line : new LinkedHashSet<>(run.summary.list("used"))) {
+            for (String line : here(manifest, there, run.summary.list("used"))) {
                 uses.computeIfAbsent(line, none -> new Use()).used++;
             }
         }
         return counted;
     }
 
+    /** Which lines of {@code manifest} are among {@code lines}, that are of one run, to which it was {@code there}. */
+    private static Set<String> here(Manifest manifest, Manifest there, List<String> lines) {
+        Set<String> named = new HashSet<>(lines);
+        Set<String> here = new LinkedHashSet<>();
+        for (int i = 0; i < manifest.scope().size(); i++) {
+            if (named.contains(there.scope().get(i).toString())) {
+                here.add(manifest.scope().get(i).toString());
+            }
+        }
+        return here;
+    }
+
     /** An unused line may be why something could be looked at: what is above what is declared, can. */
-    private void keepWhatIsNeeded(Given given, Manifest manifest, Edited edited, Set<Line> unused, List<LogFiles> logs) throws UsageException, IOException {
+    private void keepWhatIsNeeded(AsLaunched launched, Manifest manifest, Edited edited, Set<Line> unused, List<LogFiles> logs) throws UsageException, IOException {
         Set<String> before = null;
         while (!unused.isEmpty()) {
             try {
@@ -153,18 +169,19 @@ final class Tighten extends Verb {
                 throw new UsageException(e.getMessage() + "; not used: " + unused.iterator().next() + (unused.size() == 1 ? "" : " and " + (unused.size() - 1) + " more")
                         + " (--json names all)");
             }
-            Manifest rest = Given.agent(Launch.readManifest(given.manifestFile, edited.bytes(), given.options, environment), agent);
+            Manifest rest = Given.agent(launched.manifest(edited.bytes(), Map.of()), agent);
             if (rest.scope().size() != manifest.scope().size() - unused.size()) {
                 throw new UsageException("the lines cannot be taken out of " + manifest.file() + " as it is written");
             }
-            before = before == null ? undeclared(given, manifest, logs) : before;
-            Set<String> lacking = undeclared(given, rest, logs);
+            before = before == null ? undeclared(launched, null, logs) : before;
+            Set<String> lacking = undeclared(launched, edited.bytes(), logs);
             lacking.removeAll(before);
             if (lacking.isEmpty()) {
                 return;
             }
             int size = unused.size();
-            unused.removeIf(line -> lacking.stream().anyMatch(triple -> isBelow(line, triple)));
+            List<Manifest> theirs = theirs(launched, logs);
+            unused.removeIf(line -> lacking.stream().anyMatch(triple -> isBelow(theirs, manifest.scope().indexOf(line), triple)));
             if (unused.size() == size) {
                 unused.clear();
             }
@@ -172,14 +189,31 @@ final class Tighten extends Verb {
         edited.change(edited.before);
     }
 
-    private static boolean isBelow(Line line, String triple) {
-        String looked = triple.substring(triple.indexOf(':') + 1);
-        return line.resource().path().startsWith(looked);
+    /** The manifest as the programs saw it, once for each that saw another. */
+    private List<Manifest> theirs(AsLaunched launched, List<LogFiles> logs) throws UsageException, IOException {
+        Set<Map<String, String>> told = new LinkedHashSet<>();
+        for (LogFiles log : logs) {
+            told.add(AsLaunched.told(log));
+        }
+        List<Manifest> theirs = new ArrayList<>();
+        for (Map<String, String> each : told) {
+            theirs.add(Given.agent(launched.manifest(each), agent));
+        }
+        return theirs;
     }
 
-    private Set<String> undeclared(Given given, Manifest manifest, List<LogFiles> logs) throws IOException {
-        Observations seen = new Observations(false, new DeclaredBy(manifest, new Judge(given, manifest, environment)));
+    private static boolean isBelow(List<Manifest> theirs, int line, String triple) {
+        String looked = triple.substring(triple.indexOf(':') + 1);
+        return theirs.stream().anyMatch(manifest -> manifest.scope().get(line).resource().path().startsWith(looked));
+    }
+
+    /** What of all that was done the manifest would not allow if {@code source} stood there; as it is, if that is null. */
+    private Set<String> undeclared(AsLaunched launched, byte[] source, List<LogFiles> logs) throws UsageException, IOException {
+        Observations seen = new Observations(false, null);
         for (LogFiles log : logs) {
+            Map<String, String> told = AsLaunched.told(log);
+            Manifest manifest = Given.agent(source == null ? launched.manifest(told) : launched.manifest(source, told), agent);
+            seen.next(new DeclaredBy(manifest, launched.judge(manifest, told)), Relocation.NONE);
             log.read(seen);
         }
         return new LinkedHashSet<>(seen.undeclared());

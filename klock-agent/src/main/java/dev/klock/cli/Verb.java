@@ -49,13 +49,13 @@ abstract class Verb implements Callable<Integer> {
 
     /** So many records of logs cannot be read, which is more than none. */
     static String unread(long records) {
-        return records + (records == 1 ? " record of these sessions" : " records of these sessions") + " cannot be read, being torn, damaged, or of another version of klock";
+        return records + (records == 1 ? " record of these sessions" : " records of these sessions") + " cannot be read: the program was killed or the disk was full in the middle of writing, or the log is damaged or of another version of klock";
     }
 
     /** Nothing can be said of logs of which nothing can be read. */
     static UsageException illegible(List<LogFiles> logs, long records) {
         return new UsageException("nothing can be read in the log " + logs.get(0).file() + (logs.size() == 1 ? "" : ", nor in " + (logs.size() - 1) + " more") + ": "
-                + (records == 0 ? "there is no record" : "it is torn, damaged, or of another version of klock") + "; name another session");
+                + (records == 0 ? "there is no record" : "it ends in the middle of its first lines, is damaged, or of another version of klock") + "; name another session");
     }
 
     /**

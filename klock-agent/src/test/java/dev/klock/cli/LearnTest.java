@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.log.Begun;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Event;
 import dev.klock.agent.log.Messages;
@@ -15,6 +16,7 @@ import dev.klock.resource.Resource;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -245,7 +247,7 @@ class LearnTest {
         String whole = Files.readString(log);
         Files.writeString(log, whole + "{\"ts\":\"20\n");
         assertThat(run("learn")).as(err).isZero();
-        assertThat(err).contains("1 record of these sessions cannot be read", "not declared");
+        assertThat(err).contains("1 record of these sessions cannot be read: the program was killed or the disk was full in the middle of writing", "not declared").doesNotContain("torn");
         assertThat(run("shadow", "klock.yaml")).as(err).isZero();
         assertThat(err).contains("1 record of these sessions cannot be read");
         assertThat(run("shadow", "klock.yaml", "--json")).isZero();
@@ -309,7 +311,7 @@ class LearnTest {
         manifest("CONSUMES FILE:${workspace}/y");
         session("a", "block", "CONSUMES zero\u200bwidth\udb40\udc41 DENY");
         assertThat(run("explain")).as(err).isZero();
-        assertThat(out).contains("- \"CONSUMES FILE:" + work + "/zero\\u200bwidth\\udb40\\udc41\"").doesNotContain("\u200b");
+        assertThat(out).contains("- \"CONSUMES FILE:${workspace}/zero\\u200bwidth\\udb40\\udc41\"").doesNotContain("\u200b");
         assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
         assertThat(out + Files.readString(manifest)).doesNotContain("\u200b").contains("zero\\u200bwidth\\udb40\\udc41");
         assertThat(run("check", "CONSUMES", work + "/zero\u200bwidth\udb40\udc41")).as(out + err).isZero();
@@ -332,5 +334,93 @@ class LearnTest {
     void completion_knowsVerbsAndOptions() {
         assertThat(run("completion")).isZero();
         assertThat(out).contains("complete ", "learn", "tighten", "--show-origin");
+    }
+
+    @Test
+    void completion_offersTheWordsOfWhatTakesOneOfAFew() throws Exception {
+        assertThat(run("completion")).isZero();
+        assertThat(offered("report", "--fail-on", "")).containsExactlyInAnyOrder("violations", "warnings");
+        assertThat(offered("report", "--fail-on", "w")).containsExactly("warnings");
+        assertThat(offered("check", "")).contains("MUTATES", "DEPENDS_ON").hasSize(Predicate.values().length);
+        assertThat(offered("backups", "")).containsExactlyInAnyOrder("prune", "estimate");
+        assertThat(offered("run", "--with", "mode")).containsExactlyInAnyOrder("mode=strict", "mode=block", "mode=permissive", "mode=learn", "mode=off");
+        assertThat(offered("run", "--with", "a")).containsExactlyInAnyOrder("agent=", "amend=true", "amend=false");
+        assertThat(offered("config", "log.")).containsExactlyInAnyOrder("log.level=error", "log.level=warn", "log.level=info", "log.level=debug");
+    }
+
+    /** What bash offers for the last of these words, by the completion that was printed. */
+    private List<String> offered(String... words) throws Exception {
+        Path script = Files.writeString(work.resolve("offered.sh"), out + "COMP_WORDS=(klock \"$@\")\nCOMP_CWORD=$#\n_complete_klock klock \"${@: -1}\" \"\"\n"
+                + "printf '%s\\n' \"${COMPREPLY[@]}\"\n");
+        List<String> command = new ArrayList<>(List.of("bash", script.toString()));
+        command.addAll(List.of(words));
+        Process bash = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        String offered = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        bash.waitFor();
+        return offered.lines().filter(line -> !line.isBlank()).map(String::trim).toList();
+    }
+
+    /** The log of a run of agent {@code a} with these directories; each access is {@code PREDICATE RESOURCE DECISION}. */
+    private String runWith(Map<String, String> directories, String mode, List<String> declared, List<String> used, String... accesses) throws Exception {
+        SessionClaim claim = SessionClaim.claim(Home.open(work.resolve(".klock").toFile()), "s" + ++sessions);
+        VerificationLog log = VerificationLog.open(claim.log(), claim.id(), "a", mode, true, null, new Begun(null, List.of(), directories, List.of()));
+        for (String access : accesses) {
+            String[] words = access.split(" ");
+            log.record(new Event(1, "a", "main", "open", Predicate.valueOf(words[0]), Resource.parse(words[1]), null, Decision.valueOf(words[2]), "mode", "Main.main(Main.java:7)"));
+        }
+        log.close(new Summary("completed", 0, declared, used, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        return claim.id();
+    }
+
+    private static Map<String, String> tmp(String directory) {
+        return Map.of("workspace", "/elsewhere", "tmp", directory, "java.home", "/jdk" + directory, "user.home", "/home/u");
+    }
+
+    private List<String> lines() {
+        return out.lines().filter(line -> line.startsWith("  - ") || line.startsWith("    resource")).map(String::trim).toList();
+    }
+
+    @Test
+    void learn_putsVariablesBack_asTheProgramHadThem() throws Exception {
+        runWith(tmp("/other"), "learn", List.of(), List.of(), "CONSUMES FILE:/other/x LEARN", "CONSUMES FILE:/tmp/y LEARN", "CONSUMES FILE:/jdk/z LEARN",
+                "CONSUMES FILE:/jdk/other/conf/c LEARN", "PROVIDES PROCESS:/jdk/other/bin/java LEARN", "CONSUMES FILE:" + work + "/w LEARN", "CONSUMES FILE:/elsewhere/e LEARN");
+        assertThat(run("learn")).as(err).isZero();
+        assertThat(lines()).containsExactlyInAnyOrder("- CONSUMES FILE:${tmp}/x", "- CONSUMES FILE:/tmp/y", "- CONSUMES FILE:/jdk/z", "- CONSUMES FILE:${java.home}/conf/c",
+                "- predicate: PROVIDES", "resource: \"PROCESS:${java.home}/bin/java\"", "- CONSUMES FILE:${workspace}/w", "- CONSUMES FILE:/elsewhere/e");
+    }
+
+    @Test
+    void learn_ofProgramsWithSeveralDirectories_takesEachByItsOwnLog() throws Exception {
+        runWith(tmp("/one"), "learn", List.of(), List.of(), "CONSUMES FILE:/one/x LEARN", "CONSUMES FILE:/two/literal LEARN");
+        runWith(tmp("/two"), "learn", List.of(), List.of(), "CONSUMES FILE:/two/x LEARN", "CONSUMES FILE:/two/d/y LEARN", "CONSUMES FILE:/one/alike LEARN",
+                "PROVIDES PROCESS:/jdk/two/bin/java LEARN", "PROVIDES PROCESS:/jdk/one/bin/java LEARN");
+        session("a", "learn", "CONSUMES own LEARN");
+        runWith(Map.of(), "learn", List.of(), List.of(), "CONSUMES FILE:/tmp/d/z LEARN", "CONSUMES FILE:/two/d/none LEARN");
+        assertThat(run("learn")).as(err).isZero();
+        assertThat(lines()).containsExactlyInAnyOrder("- CONSUMES FILE:${tmp}/x", "- CONSUMES FILE:${tmp}/d/y", "- CONSUMES FILE:${tmp}/d/z", "- CONSUMES FILE:/two/literal",
+                "- CONSUMES FILE:/one/alike", "- CONSUMES FILE:/two/d/none", "- CONSUMES FILE:${workspace}/own", "- predicate: PROVIDES",
+                "resource: \"PROCESS:${java.home}/bin/java\"", "- predicate: PROVIDES", "resource: \"PROCESS:/jdk/one/bin/java\"");
+        assertThat(out).contains("# 2 events, 2 sessions, Main.main(Main.java:7)\n  - CONSUMES FILE:${tmp}/x\n");
+        assertThat(run("learn", "-o", "klock.yaml")).as(err).isZero();
+        assertThat(run("learn", "--merge", "klock.yaml")).as(err).isZero();
+        assertThat(out).startsWith("klock.yaml declares all that was done in 4 sessions");
+    }
+
+    @Test
+    void manifest_isReadAsTheProgramDid_byAllThatReadItsLog() throws Exception {
+        manifest("CONSUMES FILE:${tmp}/x", "MUTATES FILE:${tmp}/unused");
+        List<String> declared = List.of("CONSUMES FILE:/other/x", "MUTATES FILE:/other/unused");
+        for (int i = 0; i < 3; i++) {
+            runWith(tmp("/other"), "strict", declared, declared.subList(0, 1), "CONSUMES FILE:/other/x ALLOW");
+        }
+        assertThat(run("shadow", "klock.yaml")).as(out).isZero();
+        assertThat(run("tighten")).as(err).isZero();
+        assertThat(out).contains("-  - MUTATES FILE:${tmp}/unused").doesNotContain("-  - CONSUMES");
+        runWith(tmp("/other"), "strict", declared, List.of(), "CONSUMES FILE:/other/x DENY", "CONSUMES FILE:/tmp/x DENY");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("denied CONSUMES FILE:/other/x", "now allowed by klock.yaml:4: ", "now not allowed: Agent attempted CONSUMES on FILE:/tmp/x but");
+        runWith(tmp("/other"), "permissive", declared, List.of(), "CONSUMES FILE:/other/x ALLOW", "CONSUMES FILE:/tmp/x WARN");
+        assertThat(run("shadow", "klock.yaml")).isEqualTo(3);
+        assertThat(out).contains("would be denied CONSUMES FILE:/tmp/x").doesNotContain("would be denied CONSUMES FILE:/other/x");
     }
 }

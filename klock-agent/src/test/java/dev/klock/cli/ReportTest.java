@@ -286,7 +286,7 @@ class ReportTest {
         header("s", "a", "part", " 4");
         Files.write(home.resolve("log").resolve("s.jsonl.3"), records);
         Document page = page();
-        assertThat(text(ofClass(page, "div", "band").get(0))).contains("Crashed", "The log is not whole", "7 records were lost", "1 line is torn", "2 files of its middle");
+        assertThat(text(ofClass(page, "div", "band").get(0))).contains("Crashed", "The log is not whole", "7 records were lost", "1 line cannot be read: the program was killed", "2 files of its middle");
         assertThat(text(byId(page, "unseen"))).contains("There is no summary", "The log is not whole").doesNotContain("None known");
         assertThat(run("report", "--fail-on", "violations")).as(err).isZero();
         assertThat(run("report", "--fail-on", "warnings")).isEqualTo(3);
@@ -305,7 +305,7 @@ class ReportTest {
         }
         record("ts", "2026-01-01T10:00:09.000Z", "summary", " {\"end\":\"completed\",\"deny\":" + Long.MAX_VALUE + ",\"allow\":" + Long.MIN_VALUE + "}");
         log("s");
-        assertThat(text(ofClass(page(), "div", "band").get(0))).contains("The log is not whole", "2 lines are torn");
+        assertThat(text(ofClass(page(), "div", "band").get(0))).contains("The log is not whole", "2 lines cannot be read");
         for (String form : new String[] {"--json", "--sarif", "--junit"}) {
             assertThat(run("report", form)).as(err).isZero();
             assertThat(out).as(form).contains("FILE:/x").doesNotContain("-9223372036854775808");

@@ -359,7 +359,7 @@ public final class Scope {
 
     /**
      * Up to {@code count} scope lines whose resources are nearest to a resource, for messages: those that cover it first, then those
-     * that share most leading components, then the shorter, then the first. Line indices; only lines of the same scheme.
+     * that share most leading components, then the shorter, then the first. Line indices, each once; only lines of the same scheme.
      */
     public int[] nearest(String scheme, String path, int count) {
         int[] lines = new int[Math.min(count, allows.length)];
@@ -371,6 +371,19 @@ public final class Scope {
                 continue;
             }
             int score = nearness(resource, path);
+            int same = 0;
+            while (same < found && lines[same] != allows[i].line) {
+                same++;
+            }
+            if (same < found) {
+                // one line can stand for a link and for what it leads to
+                if (scores[same] >= score) {
+                    continue;
+                }
+                found--;
+                System.arraycopy(lines, same + 1, lines, same, found - same);
+                System.arraycopy(scores, same + 1, scores, same, found - same);
+            }
             int at = found;
             while (at > 0 && scores[at - 1] < score) {
                 at--;

@@ -271,6 +271,20 @@ class ScopeTest {
     }
 
     @Test
+    void nearest_ofALineThatStandsForSeveralNames_namesItOnce() {
+        Scope.Builder builder = Scope.builder();
+        builder.allow(M, Resource.file("/w/a/b"), 0);
+        builder.allow(C, Resource.file("/w/x"), 1);
+        builder.allow(C, Resource.file("/w/a/x/y"), 1);
+        builder.allow(C, Resource.file("/w"), 2);
+        builder.allow(M, Resource.file("/w/other"), 0);
+        Scope scope = builder.build();
+        assertThat(scope.nearest("FILE", "/w/a/x", 3)).containsExactly(1, 0, 2);
+        assertThat(scope.nearest("FILE", "/w/a/x", 2)).containsExactly(1, 0);
+        assertThat(scope.nearest("FILE", "/w/a/b", 3)).containsExactly(0, 1, 2);
+    }
+
+    @Test
     void decideTree_severalLinesCoverIt_namesTheDirectThenTheLongestThenTheFirst() {
         Scope scope = scope("MUTATES FILE:/w/**", "CONSUMES FILE:/**", "CONSUMES FILE:/w/a/**", "CONSUMES FILE:/w/a/**", "MUTATES FILE:/w/a/b/**",
                 "CONSUMES ENV:A", "deny CONSUMES ENV:A", "deny DELETES FILE:/", "deny CONSUMES FILE:/z/**");

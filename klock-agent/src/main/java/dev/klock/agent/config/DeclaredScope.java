@@ -21,8 +21,9 @@ public final class DeclaredScope {
      * The scope of a manifest: line indices are those of {@link Manifest#scope} and {@link Manifest#deny}.
      *
      * <p>A FILE or PROCESS line counts for the object its name leads to and, where the name itself is a link, for that link too: who may
-     * read {@code /etc/localtime} needs the file behind it, and who may remove a link removes the link. A name that leads in a circle
-     * stays as it is written.
+     * read {@code /etc/localtime} needs the file behind it. To remove or rename is about the last name itself, which no system call follows: a line that
+     * allows that of one name allows it of that name, and to look at what it leads to; one that denies it denies both. A name that leads in a circle stays
+     * as it is written.
      */
     public static Scope of(Manifest manifest, Resolver resolver) {
         Scope.Builder builder = Scope.builder();
@@ -31,9 +32,12 @@ public final class DeclaredScope {
             Line line = scope.get(i);
             Resource object = object(line.resource(), resolver, true);
             Resource name = object(line.resource(), resolver, false);
-            builder.allow(line.predicate(), object, i);
-            if (!name.equals(object)) {
+            boolean isAboutTheName = isAboutTheName(line);
+            builder.allow(isAboutTheName ? Predicate.DEPENDS_ON : line.predicate(), object, i);
+            if (isAboutTheName || !name.equals(object)) {
                 builder.allow(line.predicate(), name, i);
+            }
+            if (!isAboutTheName && !name.equals(object)) {
                 warn(line, object);
             }
             if (!line.resource().equals(object) && line.resource().scheme().equals("FILE")) {
@@ -60,6 +64,11 @@ public final class DeclaredScope {
             }
         }
         return builder.build();
+    }
+
+    private static boolean isAboutTheName(Line line) {
+        boolean removes = line.predicate() == Predicate.DELETES || line.predicate() == Predicate.RENAMES;
+        return removes && line.resource().scheme().equals("FILE") && line.resource().form() == Resource.Form.EXACT;
     }
 
     /** What {@code declared} leads to now: the same resource, or, through symbolic links, another of the same form. */

@@ -23,6 +23,19 @@ public final class LaunchEnvironment {
         this.workingDirectory = workingDirectory;
     }
 
+    /** This, but with these system properties; without those of them that are null. */
+    LaunchEnvironment with(Map<String, String> changed) {
+        LaunchEnvironment other = new LaunchEnvironment(properties, variables, workingDirectory);
+        for (Map.Entry<String, String> property : changed.entrySet()) {
+            if (property.getValue() == null) {
+                other.properties.remove(property.getKey());
+            } else {
+                other.properties.put(property.getKey(), property.getValue());
+            }
+        }
+        return other;
+    }
+
     /** That of this process. */
     public static LaunchEnvironment ofProcess() {
         Map<String, String> properties = new HashMap<>();

@@ -4,11 +4,18 @@ import dev.klock.manifest.Programs;
 import dev.klock.manifest.Variables;
 import java.io.File;
 import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** The values of a manifest's variables, and its programs, as this launch sees them. */
 public final class LaunchVariables implements Variables, Programs {
     /** Where the system looks for programs when there is no {@code PATH}. */
     private static final String DEFAULT_PATH = "/bin:/usr/bin";
+
+    /** The variables that stand for a directory which the launch has and not the manifest, each with the system property that says so. */
+    private static final String[][] DIRECTORIES = {
+        {"tmp", "java.io.tmpdir"}, {"java.home", "java.home"}, {"user.home", "user.home"}, {"maven.repo", "maven.repo.local"},
+    };
 
     private final LaunchEnvironment environment;
     private final File workspace;
@@ -17,6 +24,36 @@ public final class LaunchVariables implements Variables, Programs {
     public LaunchVariables(LaunchEnvironment environment, File workspace) {
         this.environment = environment;
         this.workspace = workspace;
+    }
+
+    /** The values of the variables that stand for directories, by name; without those that have none here. */
+    public Map<String, String> directories() {
+        Map<String, String> values = new LinkedHashMap<>();
+        if (workspace != null) {
+            values.put("workspace", canonical(workspace));
+        }
+        for (String[] directory : DIRECTORIES) {
+            String value = value(directory[0]);
+            if (value != null) {
+                values.put(directory[0], value);
+            }
+        }
+        return values;
+    }
+
+    /**
+     * {@code here}, but with the directories that {@link #directories} told of another launch, so that variables have the values that they had there;
+     * {@code here} itself if nothing was told. What the workspace was does not count: it is the manifest's directory, wherever that is.
+     */
+    public static LaunchEnvironment asThere(LaunchEnvironment here, Map<String, String> told) {
+        if (told.isEmpty()) {
+            return here;
+        }
+        Map<String, String> properties = new LinkedHashMap<>();
+        for (String[] directory : DIRECTORIES) {
+            properties.put(directory[1], directory(told.get(directory[0])));
+        }
+        return here.with(properties);
     }
 
     @Override

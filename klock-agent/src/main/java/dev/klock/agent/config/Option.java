@@ -3,6 +3,9 @@ package dev.klock.agent.config;
 import dev.klock.agent.log.Level;
 import dev.klock.manifest.Ids;
 import dev.klock.manifest.Names;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * The options of a launch: the table behind the agent's arguments, {@code -Dklock.KEY}, {@code KLOCK_KEY} and the manifest's
@@ -37,6 +40,9 @@ public enum Option {
     static final long MAX_DURATION_MS = 24L * 60 * 60 * 1000;
 
     private static final Option[] ALL = values();
+    private static final String[] MODES = {"strict", "block", "permissive", "learn", "off"};
+    private static final String[] LEVELS = {"error", "warn", "info", "debug"};
+    private static final String[] FLAGS = {"true", "false"};
 
     final Kind kind;
     final InManifest inManifest;
@@ -98,6 +104,11 @@ public enum Option {
         return ALL;
     }
 
+    /** The values, if there are only a few; else empty. */
+    public List<String> words() {
+        return kind == Kind.MODE ? Arrays.asList(MODES) : kind == Kind.LEVEL ? Arrays.asList(LEVELS) : kind == Kind.FLAG ? Arrays.asList(FLAGS) : new ArrayList<>();
+    }
+
     /** What is wrong with {@code text} as a value of this option and what would be right, null if nothing is. */
     String objection(String text) {
         if (text.isEmpty()) {
@@ -108,13 +119,13 @@ public enum Option {
             return objection == null ? null : objection[0] + "; " + objection[1];
         }
         if (kind == Kind.MODE) {
-            return Mode.of(text) != null ? null : oneOf(text, new String[] {"strict", "block", "permissive", "learn", "off"});
+            return Mode.of(text) != null ? null : oneOf(text, MODES);
         }
         if (kind == Kind.LEVEL) {
-            return Level.of(text) != null ? null : oneOf(text, new String[] {"error", "warn", "info", "debug"});
+            return Level.of(text) != null ? null : oneOf(text, LEVELS);
         }
         if (kind == Kind.FLAG) {
-            return text.equals("true") || text.equals("false") ? null : oneOf(text, new String[] {"true", "false"});
+            return text.equals("true") || text.equals("false") ? null : oneOf(text, FLAGS);
         }
         if (kind == Kind.DURATION) {
             return durationMs(text) >= 0 ? null : "must be a duration of at most 24h such as 30s, 500ms, 2m or 1h, not " + Quoted.of(text);

@@ -15,6 +15,8 @@ public final class Messages {
     private static final Predicate[] PREDICATES = Predicate.values();
     /** What stands before the line that would allow it. */
     public static final String TO_ALLOW = "  to allow it, add to scope: - ";
+    /** The note of a record about what would change nothing: making what is there, removing what is not. Never told to the program, which may not know. */
+    public static final String WITHOUT_EFFECT = "without effect: what it would make was there, or what it would remove was not";
     /** What stands before the nearest lines. */
     public static final String NEAREST = "  nearest declared: ";
     /** Added where a program was to be started that the session, or a child of it, has changed or made itself. */
@@ -38,9 +40,10 @@ public final class Messages {
      * @param denying the manifest's deny line that stops it, null if it is only not declared
      * @param nearest the nearest lines of the scope, the nearest first; may be empty
      * @param manifest the manifest's name, for places; null if there is none
+     * @param names what the manifest's variables stand for, for the line that would allow it
      */
     public static String violation(String agent, Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest,
-            String manifest) {
+            String manifest, PlaceNames names) {
         StringBuilder text = attempt(agent, attempted, resource);
         if (denying != null) {
             text.append("the manifest denies it.");
@@ -54,7 +57,7 @@ public final class Messages {
         text.append('\n').append(TO_ALLOW);
         boolean unwritable = hasControls(resource);
         Resource directory = unwritable || isRandomName(resource) ? directoryOf(resource) : null;
-        text.append(Escapes.yaml(attempted.name().concat(" ").concat(lasting(directory == null ? resource : directory).toString())));
+        text.append(Escapes.yaml(attempted.name().concat(" ").concat(names.text(lasting(directory == null ? resource : directory)))));
         if (directory != null) {
             text.append(unwritable ? "\n  (a manifest takes no control characters" : "\n  (the name looks random")
                     .append(": /* stands for every name in that directory)");
@@ -150,9 +153,9 @@ public final class Messages {
             + " say there what it may: effects: [...], or effects: [], for nothing";
 
     /** Behind the message about a program that no line lets start: what such a line should say beside its name. */
-    public static String effects(Resource program) {
+    public static String effects(Resource program, PlaceNames names) {
         StringBuilder text = new StringBuilder("\n  if it is to change nothing: - {predicate: PROVIDES, resource: ");
-        Escapes.json(text, program.toString());
+        Escapes.json(text, names.text(program));
         return text.append(", effects: []}\n  (without effects it is taken to change all of its working directory)").toString();
     }
 

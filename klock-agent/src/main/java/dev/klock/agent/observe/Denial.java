@@ -19,13 +19,15 @@ public final class Denial {
     private final boolean late;
     private final String requested;
     private final String hook;
+    private final boolean withoutEffect;
 
     Denial(Op op, Predicate predicate, Target target, boolean late, String requested) {
-        this(op, predicate, target, false, Scope.NONE, late, requested, null);
+        this(op, predicate, target, false, Scope.NONE, late, requested, null, false);
     }
 
-    private Denial(Op op, Predicate predicate, Target target, boolean tree, int below, boolean late, String requested, String hook) {
+    private Denial(Op op, Predicate predicate, Target target, boolean tree, int below, boolean late, String requested, String hook, boolean withoutEffect) {
         this.hook = hook;
+        this.withoutEffect = withoutEffect;
         this.op = op;
         this.predicate = predicate;
         this.target = target;
@@ -37,12 +39,17 @@ public final class Denial {
 
     /** Of everything at and below {@code root}, about which {@code scope} is asked. */
     static Denial ofTree(Op op, Predicate predicate, Target root, Scope scope, String requested) {
-        return new Denial(op, predicate, root, true, scope.decideTree(predicate, root.path(), false), false, requested, null);
+        return new Denial(op, predicate, root, true, scope.decideTree(predicate, root.path(), false), false, requested, null, false);
     }
 
     /** @param hook the name of the manifest's hook that observed it */
     static Denial ofCall(Predicate predicate, Target target, String hook) {
-        return new Denial(Op.LIBRARY_CALL, predicate, target, false, Scope.NONE, false, null, hook);
+        return new Denial(Op.LIBRARY_CALL, predicate, target, false, Scope.NONE, false, null, hook, false);
+    }
+
+    /** What is there already cannot be made, and what is not cannot be removed. */
+    static Denial withoutEffect(Op op, Predicate predicate, Target target, String requested) {
+        return new Denial(op, predicate, target, false, Scope.NONE, false, requested, null, true);
     }
 
     public Op op() {
@@ -71,6 +78,11 @@ public final class Denial {
     /** Whether the effect has already happened: the name led elsewhere by the time the JDK opened it (D06). */
     public boolean isLate() {
         return late;
+    }
+
+    /** Whether it would change nothing, because of what is there or is not. */
+    public boolean isWithoutEffect() {
+        return withoutEffect;
     }
 
     /** The name as the program gave it; null where it gave none, as with an open descriptor. */

@@ -202,39 +202,45 @@ final class Judge {
         refuse(work, op, target, predicate, requested);
     }
 
-    /** Last look at what is not allowed by line: part of a copy, moved here whole, the JVM's own; else the session's verdict. */
     private void refuse(Work work, int op, Target target, int predicate, String requested) {
+        if (!isAllowedAllTheSame(work, op, target, predicate, requested)) {
+            deny(op, target, predicate, false, requested);
+        }
+    }
+
+    /** Last look at what is not allowed by line: part of a copy, moved here whole, the JVM's own; else the session's verdict is asked for. */
+    private boolean isAllowedAllTheSame(Work work, int op, Target target, int predicate, String requested) {
         if (target.isHidden() && (predicate == CONSUMES || predicate == DEPENDS_ON)) {
             absent(op, predicate, requested);
-            return;
+            return true;
         }
         if ((work.within(target) & 1 << predicate) != 0) {
-            return;
+            return true;
         }
         if (targets.cameWithTree(target) && (target.allowed() & 1 << predicate) != 0) {
             target.counted(predicate);
-            return;
+            return true;
         }
         if ((predicate == CONSUMES || predicate == DEPENDS_ON) && !target.isHidden() && isOnClassPath(target, predicate, requested)) {
             if (target.counted(predicate)) {
                 trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
             }
-            return;
+            return true;
         }
         if (predicate == DEPENDS_ON && !target.isProtected() && Causes.isListingMounts()) {
             target.allowCause(Predicate.DEPENDS_ON.bit());
             if (target.counted(predicate)) {
                 trail.first(target, Predicate.DEPENDS_ON, Target.BASELINE, requested);
             }
-            return;
+            return true;
         }
         if (jdkFiles.isItsOwn(op, target)) {
             if (target.counted(predicate)) {
                 trail.first(target, PREDICATES[predicate], Target.BASELINE, requested);
             }
-            return;
+            return true;
         }
-        deny(op, target, predicate, false, requested);
+        return false;
     }
 
     /**
@@ -340,7 +346,9 @@ final class Judge {
             }
             return;
         }
-        refuse(work, f.op, target, attempted, requested);
+        if (!isAllowedAllTheSame(work, f.op, target, attempted, requested)) {
+            deny(Denial.withoutEffect(Op.of(f.op), PREDICATES[attempted], target, requested));
+        }
     }
 
     void change(Work work, Frame f, Target target, int arg, String name, byte[] bytes) {

@@ -92,7 +92,7 @@ final class Generaliser {
 
     /** Why all of the directory is one line; null if it is not. */
     private String reason(Node directory, String path, Predicate predicate, int branches, boolean isRandom, int items) {
-        if (whole.contains(path)) {
+        if (whole.contains(Places.itself(path))) {
             return "as asked for";
         }
         String unit = items > 1 ? unit(directory, path) : null;
@@ -160,7 +160,7 @@ final class Generaliser {
     }
 
     private boolean mayBeTaken(Node directory, String path) {
-        return directory.depth() >= LEAST_DEPTH && !isKept(path);
+        return directory.depth() >= (Places.isApart(path) ? LEAST_DEPTH + 1 : LEAST_DEPTH) && !isKept(path);
     }
 
     private boolean isKept(String path) {

@@ -68,7 +68,7 @@ public final class ManifestWriter {
         List<String> lines = new ArrayList<>();
         for (Map.Entry<Set<String>, List<ProposedLine>> ran : proposal.beside.entrySet()) {
             for (ProposedLine line : ran.getValue()) {
-                lines.add("changed while " + (ran.getKey().isEmpty() ? "a program" : String.join(" or ", ran.getKey())) + " ran, outside of its effects; if it may, add there: - "
+                lines.add("changed while " + (ran.getKey().isEmpty() ? "a program" : String.join(" or ", ran.getKey()).replace(Places.LITERAL, "")) + " ran, outside of its effects; if it may, add there: - "
                         + item(line, proposal.places));
             }
         }

@@ -10,6 +10,7 @@ import dev.klock.resource.Resource;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -24,6 +25,9 @@ import java.util.TreeSet;
 public final class Observations implements LogVisitor {
     private static final String FILE = "FILE:";
     private static final String PROCESS = "PROCESS:";
+    private static final String MAKE_DIRECTORY = "make_directory";
+    /** What these make nobody changes: a link has only its name, and what is written by that name is its target's. */
+    private static final List<String> MADE_ONCE = List.of(MAKE_DIRECTORY, "symlink");
 
     /** What a manifest declares, so that there is nothing to say about it. */
     public interface Declared {
@@ -36,7 +40,8 @@ public final class Observations implements LogVisitor {
 
     private final boolean takesDenied;
     /** What needs no line any more; null where nothing is declared. */
-    private final Declared declared;
+    private Declared declared;
+    private Relocation relocation = Relocation.NONE;
     final Node files = new Node(null, "");
     /** What else was seen, by resource. */
     final Map<String, Map<Predicate, Seen>> others = new TreeMap<>();
@@ -45,7 +50,7 @@ public final class Observations implements LogVisitor {
     final Set<String> programs = new TreeSet<>();
     private final Set<String> agents = new TreeSet<>();
     private final Set<String> madeFiles = new HashSet<>();
-    /** What sessions have made and not removed. */
+    /** What sessions have made and not removed, and no line lets the next one change. */
     final Set<String> left = new HashSet<>();
     private final Set<String> made = new HashSet<>();
     private int session = -1;
@@ -64,6 +69,18 @@ public final class Observations implements LogVisitor {
     public Observations(boolean takesDenied, Declared declared) {
         this.takesDenied = takesDenied;
         this.declared = declared;
+    }
+
+    /**
+     * The log that is read next is of another program.
+     *
+     * @param its        what the manifest declares as that program saw it, null for none
+     * @param relocation where its files are looked for
+     */
+    public void next(Declared its, Relocation relocation) {
+        end();
+        declared = its;
+        this.relocation = relocation;
     }
 
     @Override
@@ -91,7 +108,7 @@ public final class Observations implements LogVisitor {
     @Override
     public void event(LogEvent event) {
         tells = true;
-        Predicate predicate = predicate(event.predicate());
+        Predicate predicate = isThere(event) ? Predicate.DEPENDS_ON : predicate(event.predicate());
         String by = event.decidedBy();
         boolean own = "baseline".equals(by) || "klock".equals(by) || "child".equals(by) && event.decision() == Decision.ALLOW;
         if (predicate == null || event.resource() == null || own) {
@@ -108,17 +125,25 @@ public final class Observations implements LogVisitor {
             Set<String> ran = Messages.ran(event.note());
             if (declared == null || !declared.byEffects(ran, predicate, event.resource())) {
                 undeclared.add(predicate + " " + event.resource());
-                file(effects.computeIfAbsent(ran, none -> new Node(null, "")), predicate, event);
+                Set<String> programs = new TreeSet<>();
+                ran.forEach(program -> programs.add(relocation.program(program)));
+                file(effects.computeIfAbsent(programs, none -> new Node(null, "")), predicate, event);
             }
         } else if (event.resource().startsWith(FILE)) {
             own(predicate, event);
         } else if (!isDeclared(predicate, event)) {
+            String resource = relocation.program(event.resource());
             if (event.resource().startsWith(PROCESS) && predicate == Predicate.PROVIDES) {
-                programs.add(event.resource());
+                programs.add(resource);
             }
-            others.computeIfAbsent(event.resource(), none -> new TreeMap<>()).computeIfAbsent(predicate, none -> new Seen())
+            others.computeIfAbsent(resource, none -> new TreeMap<>()).computeIfAbsent(predicate, none -> new Seen())
                     .add(event.count(), session, event.caller());
         }
+    }
+
+    /** Who makes sure that a directory is there, and finds it, has to be allowed to look and no more. */
+    private static boolean isThere(LogEvent event) {
+        return Messages.WITHOUT_EFFECT.equals(event.note()) && MAKE_DIRECTORY.equals(event.op()) && Predicate.PROVIDES.name().equals(event.predicate());
     }
 
     private boolean isDeclared(Predicate predicate, LogEvent event) {
@@ -145,7 +170,7 @@ public final class Observations implements LogVisitor {
         }
         if (predicate == Predicate.PROVIDES) {
             made.add(path);
-            if (!"make_directory".equals(event.op()) && event.decision() != Decision.DENY) {
+            if (!MADE_ONCE.contains(event.op()) && event.decision() != Decision.DENY) {
                 madeFiles.add(Name.of(path).path());
             }
         }
@@ -153,7 +178,7 @@ public final class Observations implements LogVisitor {
 
     private Node file(Node root, Predicate predicate, LogEvent event) {
         Name name = Name.of(event.resource());
-        Node node = root.at(name.path());
+        Node node = root.at(relocation.path(name.path()));
         node.unwritable |= name.isUnwritable();
         node.see(predicate, name.withAllBelow()).add(event.count(), session, event.caller());
         return node;
@@ -161,19 +186,21 @@ public final class Observations implements LogVisitor {
 
     /** All logs have been read. */
     public void end() {
-        left.addAll(madeFiles);
+        for (String file : madeFiles) {
+            if (declared == null || !declared.byLine(Predicate.MUTATES, FILE + Resource.escape(file))) {
+                left.add(relocation.path(file));
+            }
+        }
         madeFiles.clear();
         made.clear();
     }
 
     /** The next run finds {@code file}, which a session has made and left there. */
     void findsAgain(String file) {
-        if (declared == null || !declared.byLine(Predicate.MUTATES, FILE + Resource.escape(file))) {
-            Node node = files.at(file);
-            if (node.itself(Predicate.MUTATES) == null) {
-                node.see(Predicate.MUTATES, false).implied = true;
-                node.see(Predicate.MUTATES, false).names = 1;
-            }
+        Node node = files.at(file);
+        if (node.itself(Predicate.MUTATES) == null) {
+            node.see(Predicate.MUTATES, false).implied = true;
+            node.see(Predicate.MUTATES, false).names = 1;
         }
     }
 
@@ -188,11 +215,15 @@ public final class Observations implements LogVisitor {
 
     /** Whether anything was seen in {@code directory}, be it by a child. */
     public boolean isSeen(String directory) {
-        boolean seen = files.isKnown(directory);
+        boolean seen = isKnown(files, directory);
         for (Node changed : effects.values()) {
-            seen |= changed.isKnown(directory);
+            seen |= isKnown(changed, directory);
         }
         return seen;
+    }
+
+    private static boolean isKnown(Node root, String directory) {
+        return root.isKnown(directory) || root.isKnown(Places.LITERAL + directory);
     }
 
     /** Whose logs they are. */

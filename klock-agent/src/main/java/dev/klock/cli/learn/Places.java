@@ -1,25 +1,38 @@
 package dev.klock.cli.learn;
 
+import dev.klock.agent.log.PlaceNames;
 import dev.klock.manifest.Variables;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
 /** Puts variables back into paths. Immutable. */
 final class Places {
+    /** What begins a path that is to stay as it is though a directory that it is in has a variable: no file has such a name. */
+    static final String LITERAL = "/\0";
+
     private static final String[] NAMES = {"workspace", "maven.repo", "tmp", "java.home", "user.home"};
     private static final String[] KEPT = {"workspace", "tmp", "user.home"};
 
-    private final Variables variables;
+    private final PlaceNames names;
 
     Places(Variables variables) {
-        this.variables = variables;
+        Map<String, String> values = new HashMap<>();
+        for (String name : NAMES) {
+            String value = variables.value(name);
+            if (value != null) {
+                values.put(name, value);
+            }
+        }
+        names = new PlaceNames(values);
     }
 
     /** Null if it has none that is a directory. */
     String value(String name) {
-        String value = variables.value(name);
-        return value == null || !value.startsWith("/") || value.length() == 1 ? null : value;
+        return names.value(name);
     }
 
     /** The directories of which, as a whole, nobody should be given anything. */
@@ -30,33 +43,49 @@ final class Places {
                 kept.add(value(name));
             }
         }
+        for (String directory : List.copyOf(kept)) {
+            kept.add(LITERAL + directory);
+        }
         return kept;
+    }
+
+    /** Whether every variable is the same directory to both. */
+    boolean isAs(Places other) {
+        for (String name : NAMES) {
+            if (!Objects.equals(value(name), other.value(name))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** {@code file} as seen from the workspace, if it is in it. */
     String below(String file) {
-        String workspace = value("workspace");
-        return workspace != null && file.startsWith(workspace + "/") ? file.substring(workspace.length()) : file;
+        String path = itself(file);
+        return names.isIn("workspace", path) ? path.substring(value("workspace").length()) : path;
     }
 
-    /** {@code resource} as a manifest should have it: with the variable of the deepest directory that has one. */
+    /** {@code path}, without what sets it apart. */
+    static String itself(String path) {
+        return isApart(path) ? path.substring(LITERAL.length()) : path;
+    }
+
+    static boolean isApart(String path) {
+        return path.startsWith(LITERAL);
+    }
+
+    /** The variable of the deepest directory that {@code path} is or lies in; null if none of them has one. */
+    String variable(String path) {
+        return names.variable(path);
+    }
+
+    /** {@code resource} as a manifest should have it. */
     String text(Resource resource) {
-        String text = resource.toString();
-        String name = null;
-        if (!resource.scheme().equals("FILE") && !resource.scheme().equals("PROCESS")) {
-            return text;
+        if (!isApart(resource.path())) {
+            return names.text(resource);
         }
-        for (String each : NAMES) {
-            String value = value(each);
-            boolean below = value != null && (resource.path().equals(value) || resource.path().startsWith(value + "/"));
-            if (below && (name == null || value.length() > value(name).length())) {
-                name = each;
-            }
-        }
-        if (name == null) {
-            return text;
-        }
-        String scheme = resource.scheme() + ":";
-        return scheme + "${" + name + "}" + text.substring(scheme.length() + Resource.escape(value(name)).length());
+        String path = itself(resource.path());
+        // the manifest's directory is the same to all programs
+        return names.text(Resource.of(resource.scheme(), path, resource.form()), names.isIn("workspace", path) ? "workspace" : null);
     }
 }

@@ -78,7 +78,7 @@ public final class Proposal {
                     theirs.add(evidence);
                 } else {
                     List<ProposedLine> effects = seen.programs.contains(resource) && predicate == Predicate.PROVIDES ? effects(seen, resource, together) : null;
-                    lines.add(new ProposedLine(predicate, Resource.parse(resource), evidence, null, effects));
+                    lines.add(new ProposedLine(predicate, Name.resource(resource), evidence, null, effects));
                 }
             }
             lines.addAll(together.urls(predicate, urls, theirs));

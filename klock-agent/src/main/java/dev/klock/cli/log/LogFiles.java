@@ -206,6 +206,7 @@ public final class LogFiles {
         LogRecovered recovered = null;
         List<String> stack = List.of();
         List<LogHeader.Setting> settings = List.of();
+        Map<String, String> variables = Map.of();
         List<LogHeader.Declared> declared = List.of();
         try (JsonParser json = JSON.createParser(line)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
@@ -230,6 +231,9 @@ public final class LogFiles {
                         break;
                     case "settings":
                         settings = settings(json);
+                        break;
+                    case "variables":
+                        variables = variables(json);
                         break;
                     case "scope":
                         declared = declared(json);
@@ -286,7 +290,7 @@ public final class LogFiles {
         } else if (get(text, Field.MODE) != null || schema != null) {
             visitor.header(new LogHeader(schema, get(text, Field.SESSION_ID), get(text, Field.AGENT_ID), get(text, Field.MODE),
                     get(text, Field.MANIFEST), get(text, Field.JAVA), get(text, Field.STARTED), pid, number,
-                    get(text, Field.PROCESS), settings, declared));
+                    get(text, Field.PROCESS), settings, variables, declared));
         }
         return true;
     }
@@ -402,6 +406,17 @@ public final class LogFiles {
             settings.add(new LogHeader.Setting(values[0], values[1], values[2]));
         }
         return settings;
+    }
+
+    /** Only of what can be a directory's name; what else stands there is damage. */
+    private static Map<String, String> variables(JsonParser json) throws IOException {
+        Map<String, String> variables = new LinkedHashMap<>();
+        for (String[] values : objects(json, "name", "value")) {
+            if (values[0] != null && values[1] != null && values[1].startsWith("/")) {
+                variables.put(values[0], values[1]);
+            }
+        }
+        return variables;
     }
 
     private static List<LogHeader.Declared> declared(JsonParser json) throws IOException {

@@ -1,6 +1,7 @@
 package dev.klock.cli.log;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * What the first record of each of a log's files says of the session.
@@ -12,10 +13,11 @@ import java.util.List;
  * @param part     of how many files this is which, from 1; 0 if the log does not say
  * @param process  the session of the process in which this is one of the agents'; null for that of a process
  * @param settings what the session was started with; empty if this file does not say
+ * @param variables the directories that a manifest's variables stood for, by the variables' names; empty if this file does not say
  * @param declared the lines of its scope; empty if this file does not say
  */
 public record LogHeader(String schema, String sessionId, String agentId, String mode, String manifest, String java, String started, long pid, int part,
-        String process, List<Setting> settings, List<Declared> declared) {
+        String process, List<Setting> settings, Map<String, String> variables, List<Declared> declared) {
     /** One setting; {@code origin} in words. */
     public record Setting(String key, String value, String origin) {
     }

@@ -603,7 +603,8 @@ public final class HtmlReport {
             losses.add(Verdict.times(story.lost, "record was", "records were") + " lost when the log could not be written");
         }
         if (story.unreadable > 0) {
-            losses.add(Verdict.times(story.unreadable, "line is", "lines are") + " torn");
+            losses.add(Verdict.times(story.unreadable, "line", "lines")
+                    + " cannot be read: the program was killed or the disk was full in the middle of writing, or the log is damaged");
         }
         if (story.partsMissing > 0) {
             losses.add(Verdict.times(story.partsMissing, "file", "files") + " of its middle had to give way to newer ones");

@@ -72,6 +72,24 @@ class DeclaredScopeTest {
     }
 
     @Test
+    @Tag("C18")
+    void lineThatRemovesALink_leavesItsTarget_butOneThatDeniesItKeepsBoth() throws Exception {
+        Map<String, String> links = Map.of("/w/link", "data/target", "/w/dir", "data");
+        Scope scope = scope("scope: [\"RENAMES FILE:/w/link\", \"DELETES FILE:/w/link\", \"DELETES FILE:/w/dir/**\"]\n", links);
+        assertThat(scope.decide(Predicate.DELETES, "FILE", "/w/link", false)).isEqualTo(1);
+        assertThat(scope.decide(Predicate.RENAMES, "FILE", "/w/link", false)).isEqualTo(0);
+        assertThat(scope.decide(Predicate.RENAMES, "FILE", "/w/data/target", false)).isEqualTo(Scope.NONE);
+        assertThat(Scope.isAllowed(scope.decide(Predicate.DEPENDS_ON, "FILE", "/w/data/target", false))).isTrue();
+        assertThat(scope.decide(Predicate.DELETES, "FILE", "/w/data/other", false)).isEqualTo(2);
+
+        scope = scope("scope: [\"DELETES FILE:/w/link\"]\n", links);
+        assertThat(scope.decide(Predicate.DELETES, "FILE", "/w/data/target", false)).isEqualTo(Scope.NONE);
+        scope = scope("scope: [\"DELETES FILE:/w/**\"]\ndeny: [\"DELETES FILE:/w/link\"]\n", links);
+        assertThat(Scope.isDenied(scope.decide(Predicate.DELETES, "FILE", "/w/link", false))).isTrue();
+        assertThat(Scope.isDenied(scope.decide(Predicate.DELETES, "FILE", "/w/data/target", false))).isTrue();
+    }
+
+    @Test
     @Tag("C48")
     void line_aboutAProgram_countsForTheRealFile() throws Exception {
         Scope scope = scope("scope: [\"PROVIDES PROCESS:/bin/sh\"]\n", Map.of("/bin", "usr/bin", "/usr/bin/sh", "dash"));

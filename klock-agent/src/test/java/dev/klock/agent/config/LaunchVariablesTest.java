@@ -56,4 +56,15 @@ class LaunchVariablesTest {
         assertThat(variables.find("alias")).isEqualTo(tool.getCanonicalPath());
         assertThat(variables.find("second")).isNull();
     }
+
+    @Test
+    void directoriesOfAnotherLaunch_areWhatTheyWereThere() {
+        LaunchVariables there = variables(Map.of("user.home", "?", "java.io.tmpdir", "/t", "java.home", "/j", "maven.repo.local", "/m", "secret", "s"), Map.of("SECRET", "s"));
+        assertThat(there.directories()).isEqualTo(Map.of("workspace", there.value("workspace"), "tmp", "/t", "java.home", "/j", "maven.repo", "/m"));
+        LaunchEnvironment here = new LaunchEnvironment(Map.of("user.home", "/home/u", "java.io.tmpdir", "/tmp", "x", "kept"), Map.of(), "/w");
+        LaunchVariables asThere = new LaunchVariables(LaunchVariables.asThere(here, there.directories()), temp);
+        assertThat(asThere.directories()).isEqualTo(there.directories());
+        assertThat(asThere.value("sys:x")).isEqualTo("kept");
+        assertThat(LaunchVariables.asThere(here, Map.of())).isSameAs(here);
+    }
 }

@@ -10,6 +10,7 @@ import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +27,7 @@ class MessagesTest {
     void violation_ofWhatIsDeclaredForLess_namesBoth() {
         Line etc = line(Predicate.CONSUMES, Resource.of("FILE", "/etc", Resource.Form.SUBTREE), 7);
         Line work = line(Predicate.MUTATES, Resource.of("FILE", "/w", Resource.Form.SUBTREE), 9);
-        assertThat(Messages.violation(null, Predicate.MUTATES, HOSTS, null, Predicate.CONSUMES.bit(), null, List.of(etc, work), "klock.yaml")).isEqualTo(
+        assertThat(violation(null, Predicate.MUTATES, HOSTS, null, Predicate.CONSUMES.bit(), null, List.of(etc, work), "klock.yaml")).isEqualTo(
                 "Agent attempted MUTATES on FILE:/etc/hosts but only declared CONSUMES.\n"
                         + "  to allow it, add to scope: - MUTATES FILE:/etc/hosts\n"
                         + "  nearest declared: CONSUMES FILE:/etc/** (klock.yaml:7), MUTATES FILE:/w/** (klock.yaml:9)");
@@ -49,38 +50,38 @@ class MessagesTest {
 
     @Test
     void violation_ofWhatIsNotDeclared_saysNothing() {
-        assertThat(Messages.violation(null, Predicate.DELETES, HOSTS, null, 0, null, List.of(), null)).isEqualTo(
+        assertThat(violation(null, Predicate.DELETES, HOSTS, null, 0, null, List.of(), null)).isEqualTo(
                 "Agent attempted DELETES on FILE:/etc/hosts but declared nothing.\n  to allow it, add to scope: - DELETES FILE:/etc/hosts");
     }
 
     @Test
     void violation_ofThisProcesssOwnEntry_proposesANameForEachProcess() {
         Resource own = Resource.file("/proc/" + ProcessHandle.current().pid() + "/comm");
-        assertThat(Messages.violation(null, Predicate.CONSUMES, own, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES FILE:/proc/self/comm");
+        assertThat(violation(null, Predicate.CONSUMES, own, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES FILE:/proc/self/comm");
         Resource other = Resource.file("/proc/" + ProcessHandle.current().pid() + "1/comm");
-        assertThat(Messages.violation(null, Predicate.CONSUMES, other, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES " + other);
+        assertThat(violation(null, Predicate.CONSUMES, other, null, 0, null, List.of(), null)).contains("add to scope: - CONSUMES " + other);
     }
 
     @Test
     void violation_ofANameThatIsRandom_proposesItsDirectory() {
         Resource random = Resource.file("/tmp/imageio4711471147114711.tmp");
-        assertThat(Messages.violation(null, Predicate.PROVIDES, random, null, 0, null, List.of(), null)).isEqualTo(
+        assertThat(violation(null, Predicate.PROVIDES, random, null, 0, null, List.of(), null)).isEqualTo(
                 "Agent attempted PROVIDES on FILE:/tmp/imageio4711471147114711.tmp but declared nothing.\n"
                         + "  to allow it, add to scope: - PROVIDES FILE:/tmp/*\n"
                         + "  (the name looks random: /* stands for every name in that directory)");
         Resource dated = Resource.file("/tmp/dump-20261128-235959.log");
-        assertThat(Messages.violation(null, Predicate.PROVIDES, dated, null, 0, null, List.of(), null)).contains("- PROVIDES FILE:/tmp/dump-20261128-235959.log");
+        assertThat(violation(null, Predicate.PROVIDES, dated, null, 0, null, List.of(), null)).contains("- PROVIDES FILE:/tmp/dump-20261128-235959.log");
     }
 
     @Test
     void violation_ofSeveralDeclared_namesAll() {
-        assertThat(Messages.violation(null, Predicate.DELETES, HOSTS, null, Predicate.CONSUMES.bit() | Predicate.MUTATES.bit(), null, List.of(), null))
+        assertThat(violation(null, Predicate.DELETES, HOSTS, null, Predicate.CONSUMES.bit() | Predicate.MUTATES.bit(), null, List.of(), null))
                 .startsWith("Agent attempted DELETES on FILE:/etc/hosts but only declared CONSUMES, MUTATES.\n");
     }
 
     @Test
     void violation_ofADenyLine_namesIt() {
-        assertThat(Messages.violation(null, Predicate.CONSUMES, HOSTS, "/w/link", Predicate.CONSUMES.bit(), line(Predicate.CONSUMES, HOSTS, 12), List.of(), "k.yaml"))
+        assertThat(violation(null, Predicate.CONSUMES, HOSTS, "/w/link", Predicate.CONSUMES.bit(), line(Predicate.CONSUMES, HOSTS, 12), List.of(), "k.yaml"))
                 .isEqualTo("Agent attempted CONSUMES on FILE:/etc/hosts but the manifest denies it.\n  asked for as /w/link\n  denied by CONSUMES FILE:/etc/hosts (k.yaml:12)");
     }
 
@@ -111,12 +112,31 @@ class MessagesTest {
     @Test
     @Tag("D25")
     void violation_ofAHostileName_staysInItsLineAndCanBePasted() {
-        String message = Messages.violation(null, Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), null, 0, null, List.of(), null);
+        String message = violation(null, Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/a\\nb: \\*\\u001b but declared nothing.",
                 "  to allow it, add to scope: - MUTATES FILE:/w/*",
                 "  (a manifest takes no control characters: /* stands for every name in that directory)");
-        message = Messages.violation(null, Predicate.MUTATES, Resource.file("/w/b: *"), null, 0, null, List.of(), null);
+        message = violation(null, Predicate.MUTATES, Resource.file("/w/b: *"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/b: \\* but declared nothing.",
                 "  to allow it, add to scope: - \"MUTATES FILE:/w/b: \\\\*\"");
+    }
+
+    private static String violation(String agent, Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest, String manifest) {
+        return Messages.violation(agent, attempted, resource, requested, declared, denying, nearest, manifest, PlaceNames.NONE);
+    }
+
+    @Test
+    void lineThatWouldAllowIt_hasTheVariableOfTheDeepestDirectory_andTheTailAndTheFirstLineHaveNone() {
+        PlaceNames names = new PlaceNames(Map.of("workspace", "/home/u/w*", "user.home", "/home/u", "tmp", "/tmp", "java.home", "/"));
+        Resource inside = Resource.file("/home/u/w*/a b");
+        assertThat(Messages.violation(null, Predicate.MUTATES, inside, null, 0, null, List.of(), null, names)).isEqualTo(
+                "Agent attempted MUTATES on FILE:/home/u/w\\*/a b but declared nothing.\n  to allow it, add to scope: - MUTATES FILE:${workspace}/a b");
+        assertThat(Messages.tail(Predicate.MUTATES, inside, 0, null, List.of(), false)).contains("/home/u/w");
+        assertThat(Messages.violation(null, Predicate.MUTATES, Resource.file("/home/u/w*2/a"), null, 0, null, List.of(), null, names)).contains("- MUTATES FILE:${user.home}/w\\*2/a");
+        assertThat(Messages.violation(null, Predicate.PROVIDES, Resource.file("/tmp/x16749053536594378566.tmp"), null, 0, null, List.of(), null, names))
+                .contains("- PROVIDES FILE:${tmp}/*\n");
+        assertThat(Messages.violation(null, Predicate.CONSUMES, Resource.file("/etc/x"), null, 0, null, List.of(), null, names)).contains("- CONSUMES FILE:/etc/x");
+        assertThat(Messages.violation(null, Predicate.CONSUMES, Resource.parse("ENV:workspace"), null, 0, null, List.of(), null, names)).contains("- CONSUMES ENV:workspace");
+        assertThat(Messages.effects(Resource.parse("PROCESS:/tmp/tool"), names)).contains("resource: \"PROCESS:${tmp}/tool\", effects: []");
     }
 }

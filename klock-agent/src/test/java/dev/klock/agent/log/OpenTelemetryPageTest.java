@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -44,7 +45,7 @@ class OpenTelemetryPageTest {
         List<Line> scope = manifest.scope();
         File file = directory.resolve("s.jsonl").toFile();
         VerificationLog log = VerificationLog.open(file, "s", "a", "strict", true, "klock.yaml",
-                new Begun("s0", List.of(new Begun.Setting("mode", "strict", "by default")), scope));
+                new Begun("s0", List.of(new Begun.Setting("mode", "strict", "by default")), Map.of("tmp", "/t"), scope));
         Event event = new Event(1_000, null, "main", Op.OPEN_FLAGS.name(), Predicate.MUTATES, Resource.file("/w/a"), "a", Decision.DENY, "mode", "a.B.c(B.java:3)", 2,
                 "note", new Throwable().getStackTrace());
         log.record(event);
@@ -84,7 +85,7 @@ class OpenTelemetryPageTest {
             }
         }
         // of objects, whose own fields are told
-        fields.removeAll(Set.of("settings", "scope"));
+        fields.removeAll(Set.of("settings", "variables", "scope"));
         return fields;
     }
 

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -277,12 +278,12 @@ class VerificationLogTest {
     }
 
     @Test
-    void settingsAndScope_areInTheFirstFilesFirstRecordOnly() throws Exception {
+    void settingsVariablesAndScope_areInTheFirstFilesFirstRecordOnly() throws Exception {
         File begun = new File(file.getParentFile(), "begun.jsonl");
-        Begun more = new Begun("p", List.of(new Begun.Setting("mode", "strict", "agent argument"), new Begun.Setting("agent", null, "default")), List.of());
+        Begun more = new Begun("p", List.of(new Begun.Setting("mode", "strict", "agent argument"), new Begun.Setting("agent", null, "default")), Map.of("tmp", "/t"), List.of());
         VerificationLog log = VerificationLog.open(begun, "s", "a", "strict", true, null, more);
         log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
         assertThat(Files.readAllLines(begun.toPath()).get(0)).contains("\"process\":\"p\"").endsWith(",\"part\":1,\"settings\":[{\"key\":\"mode\",\"value\":\"strict\",\"origin\":\"agent argument\"},"
-                + "{\"key\":\"agent\",\"value\":null,\"origin\":\"default\"}]}");
+                + "{\"key\":\"agent\",\"value\":null,\"origin\":\"default\"}],\"variables\":[{\"name\":\"tmp\",\"value\":\"/t\"}]}");
     }
 }

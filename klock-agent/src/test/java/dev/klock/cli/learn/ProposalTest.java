@@ -55,7 +55,7 @@ class ProposalTest {
 
     private Proposal proposal() {
         Observations seen = new Observations(takesDenied, null);
-        seen.header(new LogHeader("klock.event/1", "s", "a", "learn", null, "17", "2026-01-01T00:00:00Z", 1, 1, null, List.of(), List.of()));
+        seen.header(new LogHeader("klock.event/1", "s", "a", "learn", null, "17", "2026-01-01T00:00:00Z", 1, 1, null, List.of(), Map.of(), List.of()));
         log.forEach(seen::event);
         seen.end();
         return Proposal.of(seen, several, whole, VARIABLES);
@@ -74,6 +74,15 @@ class ProposalTest {
         assertThat(saw("CONSUMES FILE:/home/u/proj/in/a", "CONSUMES FILE:/home/u/proj/in/b").scope())
                 .containsExactly("CONSUMES FILE:${workspace}/in/a", "CONSUMES FILE:${workspace}/in/b");
         assertThat(saw("CONSUMES FILE:/home/u/proj/in/c").scope()).containsExactly("CONSUMES FILE:${workspace}/in/*");
+    }
+
+    @Test
+    void directoryThatWasThere_needsNoLineToBeMade() {
+        log.add(event("PROVIDES", "FILE:/home/u/proj/out", "make_directory", Decision.LEARN, "mode", Messages.WITHOUT_EFFECT));
+        assertThat(scope()).containsExactly("DEPENDS_ON FILE:${workspace}/out");
+        assertThat(saw("CONSUMES FILE:/home/u/proj/out/x").scope()).containsExactly("CONSUMES FILE:${workspace}/out/x");
+        log.add(event("PROVIDES", "FILE:/home/u/proj/lock", "create", Decision.LEARN, "mode", Messages.WITHOUT_EFFECT));
+        assertThat(scope()).contains("PROVIDES FILE:${workspace}/lock");
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.subject.Script;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,5 +104,39 @@ class LearnTest {
         assertThat(verb(jdk, "learn", "--merge", "klock.yaml").out()).contains("declares all that was done in 2 sessions");
         Files.writeString(root.resolve("input/1"), "again");
         assertThat(program(jdk, "", 1, 3, "delete input/1", "read secret").run().exit()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    void linkThatIsMadeAnew_isLearnt_butNotWhatItLeadsTo(Jdk jdk) throws IOException {
+        Path link = Files.createSymbolicLink(root.resolve("current"), Path.of("input/1"));
+        String[] steps = {"delete current", "symlink current input/2"};
+        assertThat(Child.on(jdk).in(root).main(Script.class, steps).klock("mode=learn").run().exit()).isZero();
+        verb(jdk, "learn", "-o", "klock.yaml");
+        assertThat(root.resolve("klock.yaml")).content().contains("- PROVIDES FILE:${workspace}/current\n", "- DELETES FILE:${workspace}/current\n").doesNotContain("- MUTATES");
+
+        Outcome again = Child.on(jdk).in(root).main(Script.class, steps).klock("").run();
+        assertThat(again.exit()).as(again.toString()).isZero();
+        Outcome strays = Child.on(jdk).in(root).main(Script.class, "try delete input/2", "try move input/2 input/9", "try write current x", "delete current").klock("mode=block").run();
+        assertThat(strays.out().lines().filter(line -> line.contains("ScopeViolationError"))).as(strays.toString()).hasSize(3);
+        assertThat(root.resolve("input/2")).hasContent("input/2");
+        assertThat(Files.exists(link, LinkOption.NOFOLLOW_LINKS)).isFalse();
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.klock.sandbox.jvm.Jdks#each")
+    void directoryThatIsThere_isNotLearntToBeMade(Jdk jdk) throws IOException {
+        String[] steps = {"mkdirs output", "mkdirs notes", "write output/1 x"};
+        assertThat(Child.on(jdk).in(root).main(Script.class, steps).klock("mode=learn").run().exit()).isZero();
+        verb(jdk, "learn", "-o", "klock.yaml");
+        assertThat(root.resolve("klock.yaml")).content().contains("- PROVIDES FILE:${workspace}/output/1\n", "- DEPENDS_ON FILE:${workspace}/notes\n")
+                .doesNotContain("FILE:${workspace}/output\n", "PROVIDES FILE:${workspace}/notes");
+
+        Outcome again = Child.on(jdk).in(root).main(Script.class, steps).klock("").run();
+        assertThat(again.exit()).as(again.toString()).isZero();
+        Files.delete(root.resolve("notes/a"));
+        Files.delete(root.resolve("notes"));
+        Outcome gone = Child.on(jdk).in(root).main(Script.class, "try mkdirs notes").klock("mode=block").run();
+        assertThat(gone.err()).as(gone.toString()).contains("attempted PROVIDES on FILE:" + root.resolve("notes"));
     }
 }

@@ -68,7 +68,7 @@ class KlockedTest {
     /** What {@link JUnitRun} says of a test that strayed, but for its name. */
     private String strayed(String predicate, String file) throws IOException {
         return " FAILED AssertionFailedError: Agent builder attempted " + predicate + " on FILE:" + directory.toRealPath() + '/' + file
-                + " but declared nothing. |   asked for as " + file + " |   to allow it, add to scope: - " + predicate + " FILE:" + directory.toRealPath() + '/' + file
+                + " but declared nothing. |   asked for as " + file + " |   to allow it, add to scope: - " + predicate + " FILE:${workspace}/" + file
                 + " |   nearest declared: ";
     }
 

@@ -75,7 +75,7 @@ class ReportTest {
         assertThat(session.path("verdict").path("title").asText()).isEqualTo("Aborted and rolled back");
         JsonNode violation = session.get("violations").get(0);
         assertThat(violation.get("resource").asText()).isEqualTo("FILE:" + w.root() + "/w/x");
-        assertThat(violation.get("fix").asText()).isEqualTo("MUTATES FILE:" + w.root() + "/w/x");
+        assertThat(violation.get("fix").asText()).isEqualTo("MUTATES FILE:${workspace}/w/x");
         assertThat(violation.get("stack").toString()).as("klock's own frames are nobody's business").contains("java.base", Script.class.getName()).doesNotContain("klock.agent", "Klock");
         assertThat(violation.get("caller").asText()).startsWith(Script.class.getName());
         assertThat(session.get("declared").get(0).get("line").asInt()).isEqualTo(5);
@@ -83,12 +83,14 @@ class ReportTest {
         assertThat(session.get("leases").get(0).get("state").asText()).isEqualTo("granted");
         assertThat(session.get("files")).hasSize(3).allSatisfy(file -> assertThat(file.get("state").asText()).isEqualTo("rolled back"));
         assertThat(session.get("files").toString()).contains("+second", "+made");
+        assertThat(session.get("files").findValuesAsText("path")).as("what each was, in the order of the names").containsExactly(w.root() + "/w/out/a", w.root() + "/w/out/b", w.root() + "/w/out/new");
+        assertThat(session.get("files").findValuesAsText("change")).containsExactly("changed", "deleted", "created");
         assertThat(session.get("log").get("whole").asBoolean()).isTrue();
 
         assertThat(report(jdk, w, "--sarif", "--fail-on", "violations").exit()).isEqualTo(3);
         Outcome junit = report(jdk, w, "--junit", "--fail-on", "warnings");
         assertThat(junit.exit()).isEqualTo(3);
-        assertThat(junit.out()).contains("failures=\"1\"", "to allow it, add to scope: - MUTATES FILE:" + w.root() + "/w/x");
+        assertThat(junit.out()).contains("failures=\"1\"", "to allow it, add to scope: - MUTATES FILE:${workspace}/w/x");
         assertThat(Files.readString(page(jdk, w))).contains("Content-Security-Policy");
     }
 

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  * <pre>
  *  print TEXT              write FILE TEXT        append FILE TEXT      read FILE          delete FILE
  *  symlink NAME TO
- *  move FROM TO            mkdir DIR              list DIR              run PROGRAM ARGS…
+ *  move FROM TO            mkdir DIR, mkdirs DIR  list DIR              run PROGRAM ARGS…
  *  sleep MS                await FILE             exit N                hoard FILE: opens it until nothing more can be opened
  *  hold FILE               opens it for appending; put TEXT appends to it
  *  map FILE                stores to it through a mapping; collect: until that is gone
@@ -69,6 +69,7 @@ public final class Script {
                     System.out.println(entries.map(Path::getFileName).sorted().toList());
                 }
             }
+            case "mkdirs" -> Files.createDirectories(Path.of(rest.get(0)));
             case "mkdir" -> Files.createDirectory(Path.of(rest.get(0)));
             case "run" -> runProgram(rest);
             case "run-to" -> new ProcessBuilder(rest.subList(1, rest.size())).redirectOutput(new File(rest.get(0))).start().waitFor();
