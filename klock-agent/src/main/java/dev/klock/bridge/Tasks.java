@@ -9,7 +9,7 @@ package dev.klock.bridge;
  * pools, while it waits: it is known by itself and the pool, and as often as it waits there.
  *
  * <p>Called from inside {@code LockSupport.unpark}, class initialisers and the like, maybe near the end of a stack: nothing here may throw, park,
- * take a lock or call what the program may override. On a carrier of virtual threads nothing is ever called.
+ * take a lock or call what the program may override, but for {@link #enterQueued}, which comes where a pool has just looked into its queue. On a carrier of virtual threads nothing is ever called.
  */
 public interface Tasks {
     /** The calling thread has made or scheduled {@code task}, or is about to start this thread; only the first time counts. */

@@ -36,7 +36,10 @@ public final class Carried<V> {
     private static final int NONE = 0;
     private static final int FIRST = 1;
     private static final int LAST = 2;
-    private static final int ALL = 3;
+    private static final int NEWEST = 3;
+    private static final int ALL = 4;
+    /** So many threads may be about to run the same task at the same time. */
+    private static final int MAX_DOUBTS = 64;
 
     private final AtomicReferenceArray<Object> root = new AtomicReferenceArray<>(1 << ROOT_BITS);
 
@@ -108,6 +111,37 @@ public final class Carried<V> {
             return new Line(front, new Run(value, 1, back));
         }
 
+        boolean isMixed() {
+            return differs(front.next) || differs(back);
+        }
+
+        private boolean differs(Run from) {
+            Run at = from;
+            while (at != null && at.value == front.value) {
+                at = at.next;
+            }
+            return at != null;
+        }
+
+        int size() {
+            int size = 0;
+            for (Run at = front; at != null; at = at.next) {
+                size += at.count;
+            }
+            for (Run at = back; at != null; at = at.next) {
+                size += at.count;
+            }
+            return size;
+        }
+
+        Object last() {
+            Run at = back != null ? back : front;
+            while (back == null && at.next != null) {
+                at = at.next;
+            }
+            return at.value;
+        }
+
         Object withoutFirst() {
             return of(front.count > 1 ? new Run(front.value, front.count - 1, front.next) : front.next, back);
         }
@@ -155,12 +189,43 @@ public final class Carried<V> {
 
     /**
      * The first of what is known of {@code task} at {@code place}, which is taken away; what is {@linkplain #doubt doubtful} comes behind all that
-     * is not. Null if there is nothing.
+     * is not, the last of it first. Null if there is nothing.
      */
     public V take(Object task, Object place) {
         int at = place(place);
         V known = find(task, at, FIRST, null);
-        return known != null ? known : find(task, ~at, FIRST, null);
+        return known != null ? known : find(task, ~at, NEWEST, null);
+    }
+
+    /** How many values are known of {@code task} at {@code place}, what is doubtful not counted; 0 where all are the same. */
+    public int mixed(Object task, Object place) {
+        Object values = values(task, place(place));
+        return values instanceof Line && ((Line) values).isMixed() ? ((Line) values).size() : 0;
+    }
+
+    /**
+     * Nobody can tell whether {@code task} still is at {@code place} for the first of what is known of it. Of what is doubtful already no more than
+     * {@value #MAX_DOUBTS} stay.
+     */
+    public void doubtFirst(Object task, Object place) {
+        int at = place(place);
+        V first = find(task, at, NONE, null);
+        if (first == null) {
+            return;
+        }
+        Object doubtful = values(task, ~at);
+        if (doubtful instanceof Line && ((Line) doubtful).size() >= MAX_DOUBTS) {
+            find(task, ~at, FIRST, null);
+        }
+        // in this order, as in doubt
+        add(task, ~at, first, false);
+        V taken = find(task, at, FIRST, null);
+        if (taken != first) {
+            find(task, ~at, LAST, first);
+            if (taken != null) {
+                add(task, ~at, taken, false);
+            }
+        }
     }
 
     /** The first of what is known of {@code task}, at no place, which stays; null if there is nothing. */
@@ -280,30 +345,47 @@ public final class Carried<V> {
                 used += BITS;
                 continue;
             }
-            Node known = (Node) content;
-            while (known != null && (known.key.hash != hash || known.key.place != place || !known.key.refersTo(task))) {
-                known = known.next;
-            }
+            Node known = known((Node) content, task, hash, place);
             if (known == null) {
                 return null;
             }
             Object values = known.values;
-            Object first = values instanceof Line ? ((Line) values).front.value : values;
+            Line line = values instanceof Line ? (Line) values : null;
+            Object first = line != null ? line.front.value : values;
             if (taken == NONE) {
                 return (V) first;
             }
-            Object left = taken == ALL ? null : values instanceof Line
-                    ? taken == FIRST ? ((Line) values).withoutFirst() : ((Line) values).withoutLast(value)
-                    : taken == FIRST || values == value ? null : values;
+            Object found = taken == LAST ? value : taken == NEWEST && line != null ? line.last() : first;
+            Object left = taken == ALL ? null : line == null ? values == found ? null : values : taken == FIRST ? line.withoutFirst() : line.withoutLast(found);
             if (left == values) {
                 // there is none that is value
                 return null;
             }
             Node others = (Node) content == known ? known.next : alive((Node) content, known);
             if (array.compareAndSet(index, content, left == null ? others : new Node(known.key, left, others))) {
-                return (V) (taken == LAST ? value : first);
+                return (V) found;
             }
         }
+    }
+
+    /** A value, the {@link Line} of several, or null. */
+    @SuppressWarnings("unchecked")
+    private Object values(Object task, int place) {
+        int hash = System.identityHashCode(task);
+        Object content = root.get(hash & (1 << ROOT_BITS) - 1);
+        for (int used = ROOT_BITS; content instanceof AtomicReferenceArray; used += BITS) {
+            content = ((AtomicReferenceArray<Object>) content).get(hash >>> used & WIDTH - 1);
+        }
+        Node known = known((Node) content, task, hash, place);
+        return known == null ? null : known.values;
+    }
+
+    private static Node known(Node chain, Object task, int hash, int place) {
+        Node known = chain;
+        while (known != null && (known.key.hash != hash || known.key.place != place || !known.key.refersTo(task))) {
+            known = known.next;
+        }
+        return known;
     }
 
     private void clean(int seed) {

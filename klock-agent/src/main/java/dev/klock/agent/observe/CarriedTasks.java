@@ -1,6 +1,8 @@
 package dev.klock.agent.observe;
 
 import dev.klock.bridge.Tasks;
+import java.util.Queue;
+import java.util.concurrent.ThreadPoolExecutor;
 
 /**
  * {@link Tasks} by a {@link Carried}: what a thread's subject is, and how another takes its place, is left to who extends it. The same must hold of
@@ -9,10 +11,18 @@ import dev.klock.bridge.Tasks;
  * <p>Of tasks that are known by themselves only those are noted that somebody has submitted. Those that wait in pools are counted for nobody too:
  * else one of somebody's that waits beside them would be taken for theirs.
  *
+ * <p>The program may take tasks out of a pool's queue, and a pool may drop one that it has taken (a {@code beforeExecute} or a thread factory that
+ * throws): nobody tells. So where one task is known for several, those that are known and wait in the queue no longer are told by counting: each run of
+ * a task is as good as the other, so it is enough to know which of them are left.
+ *
  * @param <V> who tasks are run for
  */
 public abstract class CarriedTasks<V> implements Tasks {
     private static final Object NOBODY = new Object();
+    /** In a longer queue a task that several have submitted is first in, first out, whatever the program has taken out. */
+    private static final int MAX_COUNTED = 1024;
+    /** As long as another thread may take, as a rule, from the queue to the run, or from here to the queue. */
+    private static final long PATIENCE_NS = 50_000;
 
     private final Carried<Object> carried = new Carried<>();
 
@@ -65,8 +75,44 @@ public abstract class CarriedTasks<V> implements Tasks {
 
     @Override
     public final void enterQueued(Object task, Object executor) {
-        Object subject = carried.take(task, executor);
-        begin(known(subject));
+        if (carried.mixed(task, executor) > 0 && executor instanceof ThreadPoolExecutor) {
+            doubtGone(task, (ThreadPoolExecutor) executor);
+        }
+        begin(known(carried.take(task, executor)));
+    }
+
+    /** Of what is known of {@code task} but for one that is about to run, and those that wait: the program may have taken these out of the queue. */
+    private void doubtGone(Object task, ThreadPoolExecutor pool) {
+        long begun = System.nanoTime();
+        while (true) {
+            int gone = carried.mixed(task, pool) - 1 - waiting(task, pool);
+            if (gone <= 0) {
+                return;
+            }
+            if (System.nanoTime() - begun > PATIENCE_NS) {
+                carried.doubtFirst(task, pool);
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** How often {@code task} waits in the pool's queue; many if that is not known. The queue's lock is taken, as the pool has just done. */
+    private static int waiting(Object task, ThreadPoolExecutor pool) {
+        try {
+            Queue<Runnable> queue = pool.getQueue();
+            if (queue.size() > MAX_COUNTED) {
+                return Integer.MAX_VALUE;
+            }
+            int waiting = 0;
+            for (Object each : queue) {
+                waiting += each == task ? 1 : 0;
+            }
+            return waiting;
+        } catch (RuntimeException | Error programs) {
+            // a queue of the program's own
+            return Integer.MAX_VALUE;
+        }
     }
 
     @Override

@@ -90,6 +90,19 @@ class CarriedTest {
     }
 
     @Test
+    void doubtful_areNotKeptForEver() {
+        for (int i = 0; i < 1_000; i++) {
+            carried.put(task, pool, i % 2 == 0 ? "A" : "B");
+            carried.doubtFirst(task, pool);
+        }
+        int kept = 0;
+        while (carried.take(task, pool) != null) {
+            kept++;
+        }
+        assertThat(kept).isEqualTo(64);
+    }
+
+    @Test
     void collected_tasks_areTakenOutByWhatFollows() throws Exception {
         int many = 20_000;
         Object[] kept = new Object[many];
@@ -148,7 +161,7 @@ class CarriedTest {
 
     @Provide
     Arbitrary<List<Step>> steps() {
-        return Combinators.combine(Arbitraries.integers().between(0, 5), Arbitraries.integers().between(0, 3), Arbitraries.integers().between(0, 2),
+        return Combinators.combine(Arbitraries.integers().between(0, 6), Arbitraries.integers().between(0, 3), Arbitraries.integers().between(0, 2),
                 Arbitraries.of("A", "B", "C")).as(Step::new).list().ofMaxSize(200);
     }
 
@@ -170,7 +183,7 @@ class CarriedTest {
                     sure.add(step.value);
                     break;
                 case 2:
-                    String expected = sure.isEmpty() ? doubtful.poll() : sure.poll();
+                    String expected = sure.isEmpty() ? doubtful.pollLast() : sure.poll();
                     assertThat(tested.take(task, pool)).isEqualTo(expected);
                     break;
                 case 3:
@@ -183,6 +196,13 @@ class CarriedTest {
                         doubtful.add(step.value);
                     }
                     break;
+                case 5:
+                    assertThat(tested.mixed(task, pool)).isEqualTo(sure.stream().distinct().count() > 1 ? sure.size() : 0);
+                    tested.doubtFirst(task, pool);
+                    if (!sure.isEmpty()) {
+                        doubtful.add(sure.poll());
+                    }
+                    break;
                 default:
                     assertThat(tested.get(task)).isEqualTo(model.getOrDefault(List.of(step.task, 0), new ArrayDeque<>()).peek());
                     break;
@@ -191,7 +211,7 @@ class CarriedTest {
         for (int t = 0; t < tasks.length; t++) {
             for (int p = 0; p < pools.length; p++) {
                 Deque<String> all = new ArrayDeque<>(model.getOrDefault(List.of(t, p), new ArrayDeque<>()));
-                all.addAll(model.getOrDefault(List.of(t, p + 10), new ArrayDeque<>()));
+                model.getOrDefault(List.of(t, p + 10), new ArrayDeque<>()).descendingIterator().forEachRemaining(all::add);
                 for (Iterator<String> left = all.iterator(); left.hasNext();) {
                     assertThat(tested.take(tasks[t], pools[p])).isEqualTo(left.next());
                 }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -32,6 +33,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.RecursiveTask;
@@ -42,6 +44,7 @@ import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -511,6 +514,86 @@ public final class Program {
         });
         same(true, pool.remove(shared));
         held.countDown();
+        get(retry(pool));
+        same(List.of("B"), new ArrayList<>(ran));
+    }
+
+    private interface Drop {
+        void from(ThreadPoolExecutor pool) throws Exception;
+    }
+
+    /** What A has queued thrice is dropped from the queue behind the pool's back; then B and nobody queue the same. */
+    private List<String> afterDrop(BlockingQueue<Runnable> queue, Drop drop) throws Exception {
+        ThreadPoolExecutor pool = opened(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, queue));
+        CountDownLatch held = block(pool);
+        Queue<String> ran = new ConcurrentLinkedQueue<>();
+        Runnable shared = () -> ran.add(String.valueOf(now()));
+        as("A", () -> {
+            for (int i = 0; i < 3; i++) {
+                pool.execute(shared);
+            }
+            return null;
+        });
+        drop.from(pool);
+        as("B", () -> {
+            pool.execute(shared);
+            return null;
+        });
+        pool.execute(shared);
+        held.countDown();
+        get(retry(pool));
+        return new ArrayList<>(ran);
+    }
+
+    public void takenOutOfTheQueue_leavesNothingForTheNext() throws Exception {
+        same(List.of("A", "A", "A", "B", "null"), afterDrop(new LinkedBlockingQueue<>(), pool -> { }));
+        same(List.of("B", "null"), afterDrop(new LinkedBlockingQueue<>(), pool -> pool.getQueue().clear()));
+        same(List.of("B", "null"), afterDrop(new ArrayBlockingQueue<>(9), pool -> pool.getQueue().drainTo(new ArrayList<>())));
+        same(List.of("B", "null"), afterDrop(new LinkedBlockingDeque<>(), pool -> pool.getQueue().removeIf(task -> true)));
+        same(List.of("A", "A", "B", "null"), afterDrop(new LinkedBlockingQueue<>(), pool -> pool.getQueue().poll()));
+        same(List.of("A", "A", "B", "null"), afterDrop(new ArrayBlockingQueue<>(9), pool -> {
+            Iterator<Runnable> tasks = pool.getQueue().iterator();
+            tasks.next();
+            tasks.remove();
+        }));
+        // only the newest stays
+        same(List.of("null"), afterDrop(new LinkedBlockingQueue<>() {
+            @Override
+            public boolean offer(Runnable task) {
+                clear();
+                return super.offer(task);
+            }
+        }, pool -> { }));
+    }
+
+    public void taskThatThePoolDrops_leavesNothingForTheNext() throws Exception {
+        AtomicBoolean refuses = new AtomicBoolean(true);
+        ThreadPoolExecutor pool = opened(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>()) {
+            @Override
+            protected void beforeExecute(Thread thread, Runnable task) {
+                if (refuses.get()) {
+                    throw new IllegalStateException("not now");
+                }
+            }
+        });
+        pool.setThreadFactory(task -> {
+            Thread thread = new Thread(task);
+            thread.setUncaughtExceptionHandler((t, e) -> refuses.set(false));
+            return thread;
+        });
+        Queue<String> ran = new ConcurrentLinkedQueue<>();
+        Runnable shared = () -> ran.add(String.valueOf(now()));
+        as("A", () -> {
+            pool.execute(shared);
+            return null;
+        });
+        while (refuses.get()) {
+            Thread.onSpinWait();
+        }
+        as("B", () -> {
+            pool.execute(shared);
+            return null;
+        });
         get(retry(pool));
         same(List.of("B"), new ArrayList<>(ran));
     }
