@@ -15,6 +15,9 @@ public record Backoff(long baseMs, long capMs, long jitterMs) {
     /** 50 ms, doubled up to 10 s, with up to 50 ms of jitter. */
     public static final Backoff STANDARD = new Backoff(50, 10_000, 50);
 
+    /** 50 ms, doubled up to 2 s, with up to 200 ms of jitter: for who need not be started again, and leaves no lease idle for long. */
+    public static final Backoff WITHIN_PROCESS = new Backoff(50, 2_000, 200);
+
     public Backoff {
         if (baseMs <= 0 || capMs < baseMs || capMs > LONGEST_MS || jitterMs < 0 || jitterMs > LONGEST_MS) {
             throw new IllegalArgumentException("need 0 < base <= cap and jitter >= 0, neither over " + LONGEST_MS + ", not " + baseMs + ", " + capMs + ", "

@@ -119,7 +119,7 @@ public final class LocalSession implements KlockSession, SessionListener {
             return now;
         }
         if (enforcement == null) {
-            return settle(held.acquireRetrying(manifest, millis(total), ttlMs, false, Backoff.STANDARD, ThreadLocalRandom.current()));
+            return settle(held.acquireRetrying(manifest, millis(total), ttlMs, false, Backoff.WITHIN_PROCESS, ThreadLocalRandom.current()));
         }
         return retryUndoing(millis(total));
     }
@@ -130,7 +130,7 @@ public final class LocalSession implements KlockSession, SessionListener {
         for (int attempts = 0; ; attempts++) {
             long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
             Answer now = settle(held.acquire(manifest, Math.max(0, leftMs), ttlMs, true));
-            long delayMs = Backoff.STANDARD.delayMs(attempts, ThreadLocalRandom.current().nextDouble());
+            long delayMs = Backoff.WITHIN_PROCESS.delayMs(attempts, ThreadLocalRandom.current().nextDouble());
             boolean asksAgain = now.verdict() == Answer.Verdict.DIE || now.verdict() == Answer.Verdict.PAUSED;
             if (!asksAgain || deadline - System.nanoTime() <= TimeUnit.MILLISECONDS.toNanos(delayMs)) {
                 return now;

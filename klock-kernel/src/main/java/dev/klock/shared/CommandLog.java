@@ -6,6 +6,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
@@ -16,11 +17,12 @@ import java.util.zip.CRC32C;
  *
  * <pre>
  *   header ({@link LogHeader}), then records:
- *   u32 mark | u32 length of body | u32 CRC32C of (salt, body) | body: u64 writer | u64 number | u32 part | u32 parts | u64 time, ms | bytes
+ *   u32 mark | u16 length of body | u16 the same, each bit turned over | u32 CRC32C of (salt, body) | body: u64 writer | u64 number | u32 part | u32 parts | u64 time, ms | bytes
  * </pre>
  *
  * What is too long for one append is several records, the parts of one entry; its place is that of the last. An append that a kill or a full
- * disk cut short leaves bytes that are no record: readers pass over them, and over an entry of which parts are missing, all in the same way.
+ * disk cut short leaves the beginning of a record, with the next record right behind: readers pass over it, and over an entry of which parts are
+ * missing, all in the same way. Whatever else is no record was changed by somebody else: what it was nobody knows, and nobody goes on.
  *
  * <p>Nothing is synced: a log lives as long as the machine is up, and the page cache outlives every process.
  *
@@ -86,6 +88,9 @@ final class CommandLog implements Closeable {
     private int from;
     private int to;
     private long at;
+    /** Where the last record that was read is, and its first bytes; 0 if none was. */
+    private long lastAt;
+    private final byte[] last = new byte[FIXED];
 
     private CommandLog(File file, LogHeader header, FileOutputStream out, RandomAccessFile in) {
         this.file = file;
@@ -99,18 +104,21 @@ final class CommandLog implements Closeable {
     static CommandLog open(File file) throws IOException {
         RandomAccessFile in = new RandomAccessFile(file, "r");
         try {
-            byte[] head = new byte[LogHeader.maxBytes()];
-            int n = 0;
-            for (int got = in.read(head, 0, head.length); got > 0; got = in.read(head, n, head.length - n)) {
-                n += got;
-            }
-            LogHeader header = LogHeader.decode(head, n, file);
             // appends: each write goes to the end, wherever that is by then
-            return new CommandLog(file, header, new FileOutputStream(file, true), in);
+            return new CommandLog(file, header(in, file), new FileOutputStream(file, true), in);
         } catch (IOException | RuntimeException e) {
             in.close();
             throw e;
         }
+    }
+
+    private static LogHeader header(RandomAccessFile in, File file) throws IOException {
+        byte[] head = new byte[LogHeader.maxBytes()];
+        int n = 0;
+        for (int got = in.read(head, 0, head.length); got > 0; got = in.read(head, n, head.length - n)) {
+            n += got;
+        }
+        return LogHeader.decode(head, n, file);
     }
 
     LogHeader header() {
@@ -121,9 +129,26 @@ final class CommandLog implements Closeable {
         return file;
     }
 
-    /** Whether the file of that name has all that was read, and so is this one. */
+    /** Whether the file of that name has all that was read, and so is this one, unless somebody has begun another that is as long by now. */
     boolean isInPlace() {
         return file.length() >= at;
+    }
+
+    /** Whether the file of that name begins as this one does, and has the record that was read last where it was. Opens it. */
+    boolean isSame() {
+        try (RandomAccessFile there = new RandomAccessFile(file, "r")) {
+            if (header(there, file).salt() != header.salt()) {
+                return false;
+            }
+            byte[] now = last.clone();
+            if (lastAt > 0) {
+                there.seek(lastAt);
+                there.readFully(now);
+            }
+            return Arrays.equals(now, last);
+        } catch (IOException gone) {
+            return false;
+        }
     }
 
     /** Bytes that it has by now. */
@@ -146,7 +171,7 @@ final class CommandLog implements Closeable {
             int offset = i * PART;
             int length = Math.min(PART, bytes.length - offset);
             ByteBuffer record = ByteBuffer.allocate(FIXED + BODY + length);
-            record.putInt(MARK).putInt(BODY + length).putInt(0).putLong(writer).putLong(number).putInt(i).putInt(parts).putLong(timeMs);
+            record.putInt(MARK).putInt(coded(BODY + length)).putInt(0).putLong(writer).putLong(number).putInt(i).putInt(parts).putLong(timeMs);
             record.put(bytes, offset, length);
             record.putInt(8, sum(record.array(), FIXED, BODY + length));
             out.write(record.array());
@@ -157,7 +182,7 @@ final class CommandLog implements Closeable {
      * The next entry.
      *
      * @return null if there is none yet
-     * @throws IOException the log cannot be read, or is shorter than it was
+     * @throws IOException the log cannot be read, is shorter than it was, or damaged
      */
     Entry next() throws IOException {
         while (true) {
@@ -165,10 +190,8 @@ final class CommandLog implements Closeable {
             if (length == 0) {
                 return null;
             }
-            if (length < 0) {
-                skip();
-                continue;
-            }
+            lastAt = at - to + from;
+            System.arraycopy(buffer, from, last, 0, FIXED);
             Entry e = part(ByteBuffer.wrap(buffer, from + FIXED, length));
             from += FIXED + length;
             if (e != null) {
@@ -177,24 +200,53 @@ final class CommandLog implements Closeable {
         }
     }
 
-    /** The length of the body of the record at {@code from}; 0 if it may not be all there yet, -1 if there is none and never will be. */
+    /** The length of the body of the record at {@code from}, behind what was cut short; 0 if it may not be all there yet. */
     private int record() throws IOException {
-        if (!has(FIXED)) {
-            return 0;
+        while (has(FIXED)) {
+            int length = length(from);
+            boolean whole = length >= 0 && has(FIXED + length);
+            if (whole && isRecord(from, length)) {
+                return length;
+            }
+            // what decides is within two records
+            has(2 * MAX_APPEND);
+            if (length >= 0 && !whole && !isFollowed()) {
+                return 0;
+            }
+            // one append comes after the other: where one is to be seen behind it, this one will not go on
+            int next = next(from + 1);
+            if (!isCutShort(next < 0 ? to : next, length)) {
+                throw new IOException(file + " is damaged at byte " + (at - to + from) + ": somebody else than klock has changed it");
+            }
+            if (!isFollowed()) {
+                return 0;
+            }
+            from = next;
         }
-        int length = length(from);
-        if (length < 0 || has(FIXED + length)) {
-            return length >= 0 && isRecord(from, length) ? length : -1;
+        return 0;
+    }
+
+    /** Whether what is between {@code from} and {@code end} can be the beginning of a record whose body was to be {@code length} long. */
+    private boolean isCutShort(int end, int length) {
+        int left = end - from;
+        for (int i = 0; i < Math.min(left, Integer.BYTES); i++) {
+            if (buffer[from + i] != (byte) (MARK >>> 8 * (Integer.BYTES - 1 - i))) {
+                return false;
+            }
         }
-        // one append comes after the other: where one is to be seen behind it, this one will not go on
-        return isFollowed() ? -1 : 0;
+        return left < 2 * Integer.BYTES || length >= 0 && left < FIXED + length;
+    }
+
+    /** The length of a record's body with what tells that it is one. */
+    private static int coded(int length) {
+        return length << Short.SIZE | ~length & 0xFFFF;
     }
 
     /** What the record at {@code i} says that its body is long; -1 if none begins there. */
     private int length(int i) {
         ByteBuffer head = ByteBuffer.wrap(buffer);
-        int length = head.getInt(i) == MARK ? head.getInt(i + 4) : -1;
-        return length < BODY || length > BODY + PART ? -1 : length;
+        int length = head.getInt(i) == MARK ? head.getInt(i + 4) >>> Short.SIZE : -1;
+        return length < BODY || length > BODY + PART || head.getInt(i + 4) != coded(length) ? -1 : length;
     }
 
     private boolean isRecord(int i, int length) {
@@ -211,15 +263,15 @@ final class CommandLog implements Closeable {
         return false;
     }
 
-    /** Goes on behind bytes that are no record: to the next mark, or to what may be the beginning of one. */
-    private void skip() throws IOException {
-        from++;
-        while (has(Integer.BYTES)) {
-            if (ByteBuffer.wrap(buffer).getInt(from) == MARK) {
-                return;
+    /** Where the next record seems to begin, at {@code first} or later; -1 if none is to be seen. */
+    private int next(int first) {
+        ByteBuffer bytes = ByteBuffer.wrap(buffer);
+        for (int i = first; i + Integer.BYTES <= to; i++) {
+            if (bytes.getInt(i) == MARK && (i + 2 * Integer.BYTES > to || length(i) >= 0)) {
+                return i;
             }
-            from++;
         }
+        return -1;
     }
 
     /** What a record adds: the whole entry if it is the last part of one whose others were there, else null. */

@@ -22,7 +22,7 @@ import java.util.zip.CRC32C;
  */
 record LogHeader(long salt, String kernelId, long firstFencingToken, long startMs, long startNanos, long startUptimeMs, String version) {
     private static final byte[] MARK = "KLOCKLOG".getBytes(StandardCharsets.US_ASCII);
-    private static final int FORMAT = 1;
+    private static final int FORMAT = 2;
     private static final int FIXED = 16;
     private static final int MAX_BYTES = 4096;
 

@@ -29,6 +29,8 @@ final class LogOrder implements CommandOrder {
     private static final long SEALED_FROM = 1 << 12;
     private static final byte[] SEAL = {};
     private static final int ATTEMPTS = 100;
+    /** So often the file of the name is looked into: it may be another that has become as long. */
+    private static final long COMPARED_NANOS = 900_000_000;
     private static final int MIN_REGISTRARS = 1000;
     private static final int MAX_DIGITS = 18;
 
@@ -43,6 +45,8 @@ final class LogOrder implements CommandOrder {
     private final Map<SessionKey, Long> registrars = new HashMap<>();
     private int mostRegistrars = MIN_REGISTRARS;
     private CommandLog log;
+    /** {@link System#nanoTime} of the last {@link CommandLog#isSame}. */
+    private long comparedNanos = System.nanoTime();
     private Beginning beginning;
 
     private LogOrder(File directory, String boot, String version, long writer) throws IOException {
@@ -133,7 +137,7 @@ final class LogOrder implements CommandOrder {
             }
             Outcome out = carryOut(entry, replica, isOwn);
             if (isOwn) {
-                requireInPlace(replica);
+                requireInPlace(replica, true);
                 return out;
             }
         }
@@ -142,8 +146,14 @@ final class LogOrder implements CommandOrder {
     @Override
     public boolean follow(Replica replica) throws KernelLostException {
         try {
+            long now = System.nanoTime();
+            if (now - comparedNanos >= COMPARED_NANOS) {
+                comparedNanos = now;
+                // before more of it is read: that may be what others have put behind what is left of it
+                requireInPlace(replica, log.isSame());
+            }
             boolean any = read(replica);
-            requireInPlace(replica);
+            requireInPlace(replica, true);
             return any;
         } catch (IOException e) {
             throw lost(e);
@@ -151,15 +161,15 @@ final class LogOrder implements CommandOrder {
     }
 
     /** Whoever comes would begin another log if this one were not there any more, and nobody would know of the other. */
-    private void requireInPlace(Replica replica) throws IOException {
+    private void requireInPlace(Replica replica, boolean isSame) throws IOException {
         CommandLog before = log;
-        if (log.isInPlace()) {
+        if (isSame && log.isInPlace()) {
             return;
         }
         // else it was sealed, and whoever saw that first has removed it
         read(replica);
         if (log == before) {
-            throw new IOException(log.file() + " is not there any more: somebody else than klock has removed it");
+            throw new IOException(log.file() + " is not there any more, or was cut: somebody else than klock has removed it");
         }
     }
 

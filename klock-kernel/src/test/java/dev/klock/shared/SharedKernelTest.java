@@ -195,8 +195,55 @@ class SharedKernelTest {
         });
     }
 
+    @Test
+    @Tag("FIELD-I16")
+    void logThatWasRemoved_endsAllValidity_thoughAnotherIsLonger() throws Exception {
+        assertEndsAllValidity("is not there any more", () -> {
+            Files.delete(log().toPath());
+            EmbeddedSession other = session(kernel(), "b", 1);
+            for (int i = 0; i < 100; i++) {
+                assertThat(other.acquire(mutates("/w/" + i), 0, 0, false).isGranted()).isTrue();
+            }
+        });
+    }
+
+    @Test
+    @Tag("FIELD-I16")
+    void logThatWasCutBetweenRecords_endsAllValidity_onceSomebodyHasWrittenOn() throws Exception {
+        assertEndsAllValidity("somebody else than klock has", () -> {
+            byte[] whole = Files.readAllBytes(log().toPath());
+            int header = LogHeader.decode(whole, whole.length, log()).length();
+            try (RandomAccessFile file = new RandomAccessFile(log(), "rw")) {
+                file.setLength(header);
+            }
+            EmbeddedSession other = session(kernel(), "b", 1);
+            for (int i = 0; i < 100; i++) {
+                assertThat(other.acquire(mutates("/w/" + i), 0, 0, false).isGranted()).isTrue();
+            }
+        });
+    }
+
+    @Test
+    @Tag("FIELD-I16")
+    void logOfWhichAnyByteWasChanged_isRefusedByWhoeverComes() throws Exception {
+        EmbeddedSession a = session(kernel(), "a", 1);
+        assertThat(a.acquire(mutates("/w/KLKC"), 0, 0, false).isGranted()).isTrue();
+        byte[] whole = Files.readAllBytes(log().toPath());
+        int header = LogHeader.decode(whole, whole.length, log()).length();
+        for (int i = header; i < whole.length; i++) {
+            for (int bit : new int[] {1, 128}) {
+                byte[] changed = whole.clone();
+                changed[i] ^= (byte) bit;
+                Path another = home.resolve("changed-" + i + "-" + bit);
+                Files.write(Files.createDirectories(another.resolve("kernel")).resolve(log().getName()), changed);
+                assertThatThrownBy(() -> SharedKernel.open(another.toFile(), KernelOptions.standard(), "1", null, null).close(), "byte %d of %d", i, whole.length)
+                        .hasMessageContaining("somebody else than klock has changed it");
+            }
+        }
+    }
+
     private interface Damage {
-        void done() throws IOException;
+        void done() throws Exception;
     }
 
     private void assertEndsAllValidity(String reason, Damage damage) throws Exception {
