@@ -72,6 +72,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     static final int EXIT_ABORTED = 108;
     /** What the JVM ends with when a lease is lost. */
     static final int EXIT_LEASE_LOST = 109;
+    private static final int MAX_CUT_SHORT = 5;
 
     /** So many ticks lie between two looks at the mappings, each of which takes a few ms where there are any. */
     private static final int TICKS_A_LOOK_AT_MAPPINGS = 5;
@@ -104,6 +105,8 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     private final Fence fence = new Fence();
     private final Denials denials = new Denials();
     private final Set<String> violated = new LinkedHashSet<>();
+    /** Files that it was writing when it had lost its leases. Guarded by itself. */
+    private final Set<String> cutShort = new LinkedHashSet<>();
     final AtomicInteger state = new AtomicInteger(OPEN);
     /** Programs of which it was said what klock does not see of them, and which of them are JVMs. */
     private final Set<String> unseen = ConcurrentHashMap.newKeySet();
@@ -784,6 +787,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
                     + "java -jar klock.jar undo --session " + sessionId);
         }
         if (keeps) {
+            tellCutShort();
             try {
                 backups.keep();
             } catch (IOException e) {
@@ -822,6 +826,29 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             boolean held = !areLeasesLost();
             lookedNs = System.nanoTime();
             return held;
+        }
+    }
+
+    @Override
+    public void cutShort(String file) {
+        synchronized (cutShort) {
+            cutShort.add(file);
+        }
+    }
+
+    /** What it has changed stays, and so does what it had not written to the end. */
+    private void tellCutShort() {
+        observer.tellCutShort();
+        List<String> files;
+        synchronized (cutShort) {
+            files = new ArrayList<>(cutShort);
+        }
+        for (int i = 0; i < Math.min(files.size(), MAX_CUT_SHORT); i++) {
+            Stderr.error("what was being written may end in the middle: " + files.get(i));
+        }
+        if (!files.isEmpty()) {
+            Stderr.error((files.size() > MAX_CUT_SHORT ? files.size() - MAX_CUT_SHORT + " more were being written; " : "")
+                    + "to see what was there before: java -jar klock.jar diff --session " + sessionId + "; to put back what nobody has changed since: java -jar klock.jar undo --force --session " + sessionId);
         }
     }
 

@@ -633,7 +633,20 @@ public final class Observer {
         boolean regular = object == null ? opened != null
                 : object.path() == null ? object.was() != null : (files.mode(Names.bytes(object.path())) & S_IFMT) == S_IFREG;
         if (regular) {
+            if (opened != null) {
+                verdicts.cutShort(opened.shown());
+            }
             throw Judge.over();
+        }
+    }
+
+    /** The session is over, and what it has changed stays: {@link Verdicts#cutShort} of each file that it still has open for writing. */
+    public void tellCutShort() {
+        for (int fd = descriptors.next(0); fd >= 0; fd = descriptors.next(fd + 1)) {
+            Target open = descriptors.get(fd);
+            if (open != null) {
+                verdicts.cutShort(open.shown());
+            }
         }
     }
 

@@ -45,4 +45,7 @@ public interface Verdicts {
      * on. So never called where the end waits for the caller.
      */
     boolean ended();
+
+    /** A write to {@code file}, which was open before the end, does not happen: {@link #hasEnded}. The file may be half written. */
+    void cutShort(String file);
 }

@@ -29,6 +29,7 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Rewrites, Doo
     final List<String> images = new CopyOnWriteArrayList<>();
     /** Changes under way, by path; as {@link PreImages} counts them. */
     final ConcurrentHashMap<String, Integer> open = new ConcurrentHashMap<>();
+    final List<String> cutShort = new CopyOnWriteArrayList<>();
     final List<String> left = new CopyOnWriteArrayList<>();
     final List<String> children = new CopyOnWriteArrayList<>();
     final List<String> unseen = new CopyOnWriteArrayList<>();
@@ -260,6 +261,11 @@ final class Fixture implements PreImages, Verdicts, Trail, Ending, Rewrites, Doo
     public boolean failed(Op op, Throwable cause) {
         failures.add(cause);
         return blocks;
+    }
+
+    @Override
+    public void cutShort(String file) {
+        cutShort.add(file);
     }
 
     @Override

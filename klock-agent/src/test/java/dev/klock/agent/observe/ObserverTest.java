@@ -1175,6 +1175,7 @@ class ObserverTest {
             f.hooks.end(Op.OPEN_RANDOM.code(), fd);
             f.ended = true;
             assertThat(f.denied(() -> f.hooks.fenced(Op.WRITE_DESCRIPTOR.code(), fd))).isTrue();
+            assertThat(f.cutShort).containsExactly("FILE:" + w.resolve("out/a"));
             assertThat(f.denied(() -> f.hooks.fenced(Op.WRITE_DESCRIPTOR.code(), 1))).isFalse();
             assertThat(f.denied(() -> f.hooks.fenced(Op.WRITE_DESCRIPTOR.code(), 2))).isFalse();
             assertThat(file.length()).isEqualTo(3);
