@@ -2463,7 +2463,7 @@ public final class Backups implements Closeable {
     void left(Entry e, FileState now, long at) {
         e.fresh = false;
         if (now.kind != FileState.ABSENT) {
-            known.leftSo(now);
+            known.leftSo(now, !now.sameStat(e.image));
         }
         e.left(now, at);
     }

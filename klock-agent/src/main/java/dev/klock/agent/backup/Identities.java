@@ -54,10 +54,13 @@ final class Identities {
         final FileState state;
         /** Another one of the same moment; null as a rule. */
         final FileState other;
+        /** Whether the session has made it so; else it has met the file so, and changed nothing, as with all that is in a directory that it did not move after all. */
+        final boolean isOwn;
 
-        Last(FileState state, FileState other) {
+        Last(FileState state, FileState other, boolean isOwn) {
             this.state = state;
             this.other = other;
+            this.isOwn = isOwn;
         }
     }
 
@@ -153,13 +156,19 @@ final class Identities {
 
     /** The session has just left a file so, under whatever name; unless another thread has seen it later, and was faster to say so. */
     void leftSo(FileState state) {
+        leftSo(state, true);
+    }
+
+    /** @param isOwn whether it may be the session's doing that the file is so: not if it was so when it was met */
+    void leftSo(FileState state, boolean isOwn) {
         while (true) {
             Last before = known.get(state.ino);
             if (before != null && before.state.isShortlyAfter(state)) {
                 return;
             }
             boolean atOnce = before != null && before.state.sameInode(state) && before.state.ctime == state.ctime;
-            Last last = new Last(state, !atOnce ? null : state.couldBeMoved(before.state) ? before.other : before.state);
+            boolean stillOwn = before != null && before.isOwn && state.couldBeMoved(before.state);
+            Last last = new Last(state, !atOnce ? null : state.couldBeMoved(before.state) ? before.other : before.state, isOwn || stillOwn);
             if (before == null ? known.putIfAbsent(state.ino, last) == null : known.replace(state.ino, before, last)) {
                 return;
             }
@@ -226,8 +235,8 @@ final class Identities {
     /** The state in which the session last left the file and that it is in, or null. */
     FileState leftLike(FileState now) {
         Last last = known.get(now.ino);
-        if (last == null || now.couldBeMoved(last.state)) {
-            return last == null ? null : last.state;
+        if (last == null || !last.isOwn || now.couldBeMoved(last.state)) {
+            return last == null || !last.isOwn ? null : last.state;
         }
         return last.other != null && now.couldBeMoved(last.other) ? last.other : null;
     }

@@ -687,7 +687,8 @@ final class Rollback {
                 return;
             }
             FileState now = FileState.look(files, e.name);
-            boolean joins = image.hasOtherNames() && (!now.sameInode(image) || isLeftAlone(p, now));
+            // only a file is changed in place; anything else of the same number is made anew for all of its names
+            boolean joins = image.hasOtherNames() && (image.kind != FileState.FILE || !now.sameInode(image) || isLeftAlone(p, now));
             if (joins && !second) {
                 return;
             }

@@ -3,10 +3,12 @@ package dev.klock.agent.backup;
 import static dev.klock.agent.backup.RollbackReport.Outcome.FAILED;
 import static dev.klock.agent.backup.RollbackReport.Outcome.KEPT_THEIRS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -169,5 +171,48 @@ class ReusedNumberTest {
         RollbackReport report = rollback();
 
         assertThat(theirs).as("%s", report).isDirectory();
+    }
+
+    /** They have put it where the session was about to move all, and did not, and have given it one more name. */
+    @Test
+    void fileOfOthers_withTheNumberOfOneThatLostAllItsNames_isNotThatOne() throws IOException {
+        Path a = Files.writeString(out.resolve("a"), "first of a");
+        Path b = Files.createLink(out.resolve("b"), a);
+        files.give(a, FREE + 1);
+        work.delete(a);
+        work.delete(b);
+        files.given.clear();
+        Path theirs = Files.writeString(Files.createDirectory(out.resolve("dir")).resolve("theirs"), "of others");
+        files.give(theirs, FREE + 1);
+        assertThatThrownBy(() -> work.rename(theirs.getParent(), g)).isInstanceOf(FileSystemException.class);
+        Files.createLink(out.resolve("theirs-too"), theirs);
+
+        rollback();
+
+        assertThat(theirs).hasContent("of others");
+        assertThat(a).hasContent("first of a");
+        assertThat(Files.isSameFile(a, b)).isTrue();
+    }
+
+    @Test
+    void linkOfTheSession_withTheNumberOfOneOfTwoNames_givesWayToOneOfTwoNames() throws IOException {
+        Path a = Files.createSymbolicLink(out.resolve("a"), Path.of("x"));
+        Path b = Files.createLink(out.resolve("b"), a);
+        Path next = Files.createSymbolicLink(temp.resolve("next"), Path.of("/nowhere"));
+        files.give(a, Numbers.number(next));
+        work.delete(a);
+        work.delete(b);
+        files.given.clear();
+        work.on(a, () -> Files.move(next, a));
+        work.link(a, b);
+        backups.image(Work.name(a));
+        backups.image(Work.name(b));
+        backups.close();
+        backups = Backups.openCrashed(temp.resolve(".klock"), "s", files);
+
+        rollback();
+
+        assertThat(Files.readSymbolicLink(a)).hasToString("x");
+        assertThat(Numbers.number(a)).isEqualTo(Numbers.number(b));
     }
 }
