@@ -30,8 +30,8 @@ public final class Klock {
         /** The session that the calling thread works for, even if the program has let go of it; null for the process. */
         Subject subject();
 
-        /** From here on the calling thread works for the process. */
-        void setProcess();
+        /** The process, as {@link #subject} would have it. */
+        Subject process();
 
         /** What {@link Klock#onObservationUpdate} tells; empty if nothing is known. */
         List<String> observationUpdate() throws KlockException;
@@ -55,8 +55,16 @@ public final class Klock {
         public void set() {
             Provider p = provider;
             if (p != null) {
-                p.setProcess();
+                p.process().set();
             }
+        }
+
+        @Override
+        public Runnable wrap(Runnable work) {
+            return () -> {
+                Provider p = provider;
+                (p == null ? work : p.process().wrap(work)).run();
+            };
         }
 
         @Override
@@ -117,8 +125,9 @@ public final class Klock {
     }
 
     /**
-     * {@code work} for whom the calling thread works now, be it the process, whichever thread comes to run it: for queues and event loops that klock
-     * does not follow. Reactor: {@code Schedulers.onScheduleHook("klock", Klock::wrap)}. RxJava: {@code RxJavaPlugins.setScheduleHandler(Klock::wrap)}.
+     * {@code work} for whom the calling thread works now, be it the process, whichever thread comes to run it, with all tasks that it calls, whoever has
+     * made them: for queues and event loops that klock does not follow. Reactor: {@code Schedulers.onScheduleHook("klock", Klock::wrap)}. RxJava:
+     * {@code RxJavaPlugins.setScheduleHandler(Klock::wrap)}.
      */
     public static Runnable wrap(Runnable work) {
         Objects.requireNonNull(work, "work");

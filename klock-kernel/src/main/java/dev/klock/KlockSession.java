@@ -79,8 +79,8 @@ public interface KlockSession extends AutoCloseable {
     boolean release(Answer granted);
 
     /**
-     * Runs {@code work} as this session. Looks at {@link #isValid} only; work that needs the manifest's leases and comes after an
-     * {@link #acquire} asks {@link #retry} first.
+     * Runs {@code work} as this session, with all that it calls, be that a task that somebody else has made or handed in. Looks at {@link #isValid} only;
+     * work that needs the manifest's leases and comes after an {@link #acquire} asks {@link #retry} first.
      *
      * @throws IllegalStateException if the session holds no valid lease: it was not granted, has died, or its time ran out (C46)
      */
@@ -91,7 +91,7 @@ public interface KlockSession extends AutoCloseable {
     }
 
     /**
-     * Calls {@code work} as this session.
+     * Calls {@code work} as this session, as {@link #run} does.
      *
      * @throws Exception what {@code work} throws
      * @throws IllegalStateException as for {@link #run}
@@ -112,12 +112,16 @@ public interface KlockSession extends AutoCloseable {
         return () -> call(work);
     }
 
-    /** Hands each task to {@code executor}, which runs it as this session. */
+    /** Hands each task to {@code executor}, which runs it as this session, whoever has made it or hands it in. */
     default Executor wrap(Executor executor) {
         return work -> executor.execute(wrap(work));
     }
 
-    /** The threads that it makes work as this session from their beginning to their end. */
+    /**
+     * The threads that it makes work as this session from their beginning to their end: those of a pool run all that it is given as this session, whoever
+     * hands it in. One that begins when the session may not work throws as {@link #run} does and ends, and a pool waits for it in vain: make the pool after
+     * the session was granted, and shut it down before that is closed.
+     */
     default ThreadFactory wrap(ThreadFactory factory) {
         return work -> factory.newThread(wrap(work));
     }

@@ -14,7 +14,10 @@ public interface Subject {
      */
     void set();
 
-    /** {@code work} for this one, whichever thread comes to run it; that works afterwards for whom it worked before. */
+    /**
+     * {@code work} for this one, whichever thread comes to run it, with all tasks that it calls, whoever has made them; the thread works afterwards for whom
+     * it worked before.
+     */
     default Runnable wrap(Runnable work) {
         return () -> {
             Subject before = Klock.subject();

@@ -544,6 +544,15 @@ class KlockTest {
     }
 
     @Test
+    void open_withoutAManifest_saysWhatToDo() {
+        for (String agent : new String[] {null, "builder"}) {
+            assertThatThrownBy(() -> Klock.open(null, agent, Duration.ZERO)).isInstanceOf(KlockException.class)
+                    .hasMessage("no manifest is named, and klock holds this process to none that declares agents: name one, as in Klock.open(Path.of(\"klock.yaml\")),"
+                            + " or start with -javaagent:klock.jar and a manifest that has agents:");
+        }
+    }
+
+    @Test
     void firstSession_withoutAnAgent_saysOnceOnStderrThatNothingIsEnforced() throws Exception {
         Path file = manifest("said", -1, "CONSUMES FILE:${workspace}/a");
         PrintStream before = System.err;

@@ -133,6 +133,16 @@ public final class KlockTasks {
         TASKS.enter(task);
     }
 
+    /** A completion is tried, by who completes what it waits for or because it is run. */
+    public static void enterFired(Object completion) {
+        TASKS.enterUncalled(completion);
+    }
+
+    /** A completion is run, or a ForkJoinTask invoked: next it is tried, or executed. */
+    public static void enterCalled(Object task) {
+        TASKS.enterCalled(task);
+    }
+
     /**
      * {@code state}: 0 if the task may be run again. Must not fail where the stack ends, or the thread would go on as who it is not: it needs no
      * more of it than {@link #enter} had, and what is reserved where the JVM has compiled the method meanwhile, or gone back from that.
@@ -151,17 +161,23 @@ public final class KlockTasks {
         leave(completion, live ? 0 : 1);
     }
 
+    /** A ForkJoinTask is executed: by a worker, by who helps the pool, or because it is invoked. */
     public static void enterFork(ForkJoinTask<?> task) {
-        if (!isCarrier() && !entersItself(task)) {
-            TASKS.enter(task);
+        if (isCarrier()) {
+            return;
+        }
+        if (entersItself(task)) {
+            TASKS.uncalled();
+        } else {
+            TASKS.enterUncalled(task);
         }
     }
 
     /** {@code status}: below 0 if the task is done. */
     @ReservedStackAccess
     public static void leaveFork(ForkJoinTask<?> task, int status) {
-        if (!isCarrier() && !entersItself(task)) {
-            leave(task, status < 0 ? 1 : 0);
+        if (!isCarrier()) {
+            leave(task, status < 0 && !entersItself(task) ? 1 : 0);
         }
     }
 
@@ -202,11 +218,32 @@ public final class KlockTasks {
 
     /**
      * In place of {@code handler.rejectedExecution(task, executor)}. The JDK's own handlers are done with the task, but for what they tell by
-     * themselves; one of the program's may have put it into the queue, from where it may be gone again.
+     * themselves; one of the program's may have put it into the queue, from where it may be gone again. If it is run here, it is for whom the pool had
+     * run it.
      */
     @Hidden
     public static void reject(RejectedExecutionHandler handler, Runnable task, ThreadPoolExecutor executor) {
-        if (task == null || entersItself(task) || isCarrier()) {
+        if (isCarrier()) {
+            handler.rejectedExecution(task, executor);
+            return;
+        }
+        TASKS.uncalled();
+        try {
+            rejected(handler, task, executor);
+        } finally {
+            left();
+        }
+    }
+
+    /** Undoes {@link Tasks#uncalled}, as {@link #leave}. */
+    @ReservedStackAccess
+    private static void left() {
+        TASKS.leave();
+    }
+
+    @Hidden
+    private static void rejected(RejectedExecutionHandler handler, Runnable task, ThreadPoolExecutor executor) {
+        if (task == null || entersItself(task)) {
             handler.rejectedExecution(task, executor);
             return;
         }

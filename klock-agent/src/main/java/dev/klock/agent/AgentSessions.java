@@ -52,8 +52,7 @@ final class AgentSessions implements Function<Object[], Object> {
         }
         if (what.equals("set")) {
             AgentLeases next = request[1] == null ? null : open.get((Long) request[1]);
-            subjects.set(next == null ? null : next.subject());
-            return null;
+            return set(next == null ? null : next.subject(), request.length > 2);
         }
         AgentLeases session = what.equals("open") ? null : open.get((Long) request[1]);
         if (what.equals("enter") && session != null) {
@@ -70,6 +69,15 @@ final class AgentSessions implements Function<Object[], Object> {
         } finally {
             own.depth--;
         }
+    }
+
+    /** @return what "leave" is to be given, if the thread is to {@code enter} */
+    private Object set(Observer next, boolean enter) {
+        if (enter) {
+            return subjects.enter(next);
+        }
+        subjects.set(next);
+        return null;
     }
 
     private Long current(Observer observer) {

@@ -8,6 +8,10 @@ package dev.klock.bridge;
  * submitted once each, and known by themselves alone; but a plain Runnable that is given to a pool may be given again, by others, and to other
  * pools, while it waits: it is known by itself and the pool, and as often as it waits there.
  *
+ * <p>What somebody has said explicitly holds against who submitted: where a session is entered, and what is done there calls a task (its {@code run}, or
+ * what a pool's worker does), that is done for the session, whoever has made or submitted it. A task comes uncalled where a thread runs it because it
+ * completes what the task has waited for, or helps a fork-join pool: such a one is always for whom it was submitted, and so is what it calls.
+ *
  * <p>Called from inside {@code LockSupport.unpark}, class initialisers and the like, maybe near the end of a stack: nothing here may throw, park,
  * take a lock or call what the program may override, but for {@link #enterQueued}, which comes where a pool has just looked into its queue. On a carrier of virtual threads nothing is ever called.
  */
@@ -16,12 +20,21 @@ public interface Tasks {
     void submitted(Object task);
 
     /**
-     * The calling thread begins to run {@code task}, until {@link #leave}: for whom it was submitted, or for nobody if that is not known. Whatever
-     * this takes must be taken before anything changes: if it throws, {@link #leave} is not called.
+     * The calling thread begins to run {@code task}, which is called, until {@link #leave}: for whom it works if that was said, else for whom it was
+     * submitted, or for nobody if that is not known. Whatever this takes must be taken before anything changes: if it throws, {@link #leave} is not called.
      */
     void enter(Object task);
 
-    /** Undoes one {@link #enter} or {@link #enterQueued}. */
+    /** As {@link #enter} for a {@code task} that comes uncalled, unless it is the one of the {@link #enterCalled} just before. */
+    void enterUncalled(Object task);
+
+    /** {@code task} is called, and will {@link #enterUncalled}, until {@link #leave}; as {@link #enter} if it throws. */
+    void enterCalled(Object task);
+
+    /** A task comes uncalled, and will {@link #enter}, until {@link #leave}; as {@link #enter} if it throws. */
+    void uncalled();
+
+    /** Undoes one of {@link #enter}, {@link #enterUncalled}, {@link #enterCalled}, {@link #uncalled} and {@link #enterQueued}. */
     void leave();
 
     /** {@code task} is done and will not be run again, until it is submitted again. */
@@ -30,7 +43,7 @@ public interface Tasks {
     /** The calling thread is about to give {@code task} to {@code executor}. */
     void queued(Object task, Object executor);
 
-    /** The calling thread begins to run a {@code task} that {@code executor} was given, whichever of those it was given first. */
+    /** As {@link #enter} for a {@code task} that {@code executor} was given, whichever of those it was given first. */
     void enterQueued(Object task, Object executor);
 
     /** The first of the times that {@code executor} was given {@code task} and has not run it, it will not. */

@@ -97,6 +97,22 @@ final class GuardedSessions {
         ask("set", number);
     }
 
+    /** {@code work} as the session of that name, null for the process, with all tasks that it calls, whoever has made them. */
+    void run(Object number, Runnable work) {
+        Object before = subject();
+        Object token = ask("set", number, true);
+        try {
+            work.run();
+        } finally {
+            if (token != null) {
+                ask("leave", token);
+            } else {
+                // an agent that knows nothing of tasks that are called has only set it
+                set(before);
+            }
+        }
+    }
+
     KlockSession current() {
         Object number = subject();
         Known session = number == null ? null : open.get(number);

@@ -96,10 +96,23 @@ public final class LocalSessions implements Klock.Provider {
     public KlockSession open(Path file, String agent, Duration wait) throws KlockException, InterruptedException {
         KlockSession enforced = guarded == null ? null : guarded.open(file, agent, wait);
         if (enforced == null && file == null) {
-            throw new KlockException(guarded == null ? "no manifest is named, and klock holds this process to none that declares agents"
-                    : "the manifest that klock holds this process to declares no agent " + (agent == null ? "of its own name" : Shown.value(agent)) + " under agents:");
+            throw new KlockException(noneFor(agent));
         }
         return enforced == null ? openHere(agent(read(file), agent), wait) : enforced;
+    }
+
+    /** Why there is no session for {@code agent} where no manifest is named, and what to do. */
+    private String noneFor(String agent) {
+        if (guarded == null) {
+            return "no manifest is named, and klock holds this process to none that declares agents: name one, as in Klock.open(Path.of(\"klock.yaml\")), or"
+                    + " start with -javaagent:klock.jar and a manifest that has agents:";
+        }
+        if (agent == null) {
+            return "no agent is named: where no manifest is named, name one that the manifest that klock holds this process to declares under agents:, as in"
+                    + " Klock.open(null, \"builder\", wait); the process itself needs no session, what it declares it has from its start";
+        }
+        return "the manifest that klock holds this process to declares no agent " + Shown.value(agent) + " under agents:, so name one that it declares, or"
+                + " declare it there";
     }
 
     @Override
@@ -116,12 +129,12 @@ public final class LocalSessions implements Klock.Provider {
     }
 
     @Override
-    public void setProcess() {
-        new OfSession(guarded, null, null).set();
+    public Subject process() {
+        return new OfSession(guarded, null, null);
     }
 
     /**
-     * A session, or none.
+     * A session, or none, which is the process.
      *
      * @param guarded null if no agent enforces anything for sessions
      * @param number the agent's name for one that it enforces, else null
@@ -136,9 +149,25 @@ public final class LocalSessions implements Klock.Provider {
             LocalSession.setCurrent(session);
         }
 
+        /** An agent that follows tasks must know that this was said: else a task that is called in {@code work} would be for whom it was made by. */
+        @Override
+        public Runnable wrap(Runnable work) {
+            return guarded == null ? Subject.super.wrap(work) : () -> guarded.run(number, () -> runHere(work));
+        }
+
+        private void runHere(Runnable work) {
+            LocalSession before = LocalSession.current();
+            LocalSession.setCurrent(session);
+            try {
+                work.run();
+            } finally {
+                LocalSession.setCurrent(before);
+            }
+        }
+
         @Override
         public String toString() {
-            return "session " + (number == null ? session.sessionId() : number);
+            return number == null && session == null ? "the process" : "session " + (number == null ? session.sessionId() : number);
         }
     }
 

@@ -83,6 +83,18 @@ class GuardedSessionsTest {
         assertThat(asked.subList(1, asked.size())).containsExactly("[enter, 7]", "work", "[leave, 3]", "[enter, 7]", "[leave, 3]");
     }
 
+    @Test
+    void work_ofASubject_isBetweenSetAndLeave_orSetBackByAnAgentThatAnswersNothing() {
+        agent.set(request -> request[0].equals("current") ? (Object) 5L : request.length > 2 ? 3 : null);
+        sessions.run(7L, () -> asked.add("work"));
+        agent.set(request -> request[0].equals("current") ? 5L : null);
+        assertThatIllegalStateException().isThrownBy(() -> sessions.run(null, () -> {
+            throw new IllegalStateException("mine");
+        })).withMessage("mine");
+
+        assertThat(asked).containsExactly("[current]", "[set, 7, true]", "work", "[leave, 3]", "[current]", "[set, null, true]", "[set, 5]");
+    }
+
     /** Each session of the agent's counts its grants from one, so that another's would be taken for its own. */
     @Test
     void release_ofWhatAnotherGave_asksForNothing() throws Exception {

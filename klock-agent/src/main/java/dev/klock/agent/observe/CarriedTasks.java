@@ -29,10 +29,19 @@ public abstract class CarriedTasks<V> implements Tasks {
     /** Whom the calling thread works for; null for nobody. */
     protected abstract V subject();
 
-    /** From here on the calling thread works for {@code subject}, which may be null. If it throws, nothing has changed. */
-    protected abstract void begin(V subject);
+    /**
+     * From here on the calling thread works for {@code submitter}, which may be null; unless it was said for whom it does what it does, and {@code task} is
+     * {@code called} by that, or {@linkplain #beginCalled was called} by it just before: then it goes on for that one. If it throws, nothing has changed.
+     */
+    protected abstract void begin(V submitter, Object task, boolean called);
 
-    /** Undoes one {@link #begin}. */
+    /** {@code task} is called, and will {@link #begin} next. For whom the calling thread works stays. If it throws, nothing has changed. */
+    protected abstract void beginCalled(Object task);
+
+    /** Whatever begins next is not called by what it was said of for whom it is. For whom the calling thread works stays. If it throws, nothing has changed. */
+    protected abstract void beginUncalled();
+
+    /** Undoes one {@link #begin}, {@link #beginCalled} or {@link #beginUncalled}. */
     protected abstract void end();
 
     /** Whom {@code thread} works for when it begins, by who has started it; null for nobody. Asked once, after its start. */
@@ -55,7 +64,22 @@ public abstract class CarriedTasks<V> implements Tasks {
 
     @Override
     public final void enter(Object task) {
-        begin(known(carried.get(task)));
+        begin(known(carried.get(task)), task, true);
+    }
+
+    @Override
+    public final void enterCalled(Object task) {
+        beginCalled(task);
+    }
+
+    @Override
+    public final void enterUncalled(Object task) {
+        begin(known(carried.get(task)), task, false);
+    }
+
+    @Override
+    public final void uncalled() {
+        beginUncalled();
     }
 
     @Override
@@ -78,7 +102,7 @@ public abstract class CarriedTasks<V> implements Tasks {
         if (carried.mixed(task, executor) > 0 && executor instanceof ThreadPoolExecutor) {
             doubtGone(task, (ThreadPoolExecutor) executor);
         }
-        begin(known(carried.take(task, executor)));
+        begin(known(carried.take(task, executor)), task, true);
     }
 
     /** Of what is known of {@code task} but for one that is about to run, and those that wait: the program may have taken these out of the queue. */

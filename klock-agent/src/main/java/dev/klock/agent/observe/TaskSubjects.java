@@ -1,6 +1,6 @@
 package dev.klock.agent.observe;
 
-/** Tasks are run for the session that their submitter worked for; threads begin as who started them. */
+/** Tasks are run for the session that their submitter worked for, or that they are called for explicitly; threads begin as who started them. */
 public final class TaskSubjects extends CarriedTasks<Observer> implements Subjects.Begun {
     private final Subjects subjects;
 
@@ -16,8 +16,18 @@ public final class TaskSubjects extends CarriedTasks<Observer> implements Subjec
     }
 
     @Override
-    protected void begin(Observer subject) {
-        subjects.work().enterTask(subject);
+    protected void begin(Observer submitter, Object task, boolean called) {
+        subjects.work().enterTask(submitter, task, called);
+    }
+
+    @Override
+    protected void beginCalled(Object task) {
+        subjects.work().enterCalled(task);
+    }
+
+    @Override
+    protected void beginUncalled() {
+        subjects.work().enterUncalled();
     }
 
     @Override

@@ -6,6 +6,9 @@ import java.util.Arrays;
 
 /** What one thread is doing; used by that thread only. */
 final class Work extends Exemption {
+    /** {@link #said} before any task was called for. */
+    private static final Object SAID = new Object();
+
     /** The session that the thread works for; null for the process's. */
     Observer subject;
     /** The next bind or connect is a datagram socket's; and it only restores an earlier one. */
@@ -21,8 +24,14 @@ final class Work extends Exemption {
     Resolved removed;
     /** {@link System#nanoTime()} when the last name of a change was looked up; see {@link Frame#nowNs}. */
     long nowNs;
-    /** Whom it worked for before, the last one last, and what was answered to who began anew; no number twice. */
+    /**
+     * Null unless somebody has said whom this is for ({@link #enter(Observer)}), and no task of others that came by itself has begun since: then the
+     * task that is called for right now and enters by itself, or {@link #SAID}.
+     */
+    private Object said;
+    /** Whom it worked for before, the last one last, whether that was said, and what was answered to who began anew; no number twice. */
     private Observer[] subjects = {};
+    private Object[] saids = {};
     private int[] tokens = {};
     private int entered;
     private int lastToken;
@@ -47,16 +56,24 @@ final class Work extends Exemption {
         return f;
     }
 
-    /** Works for {@code next} from here on; answers what {@link #leave} is to be given. Nothing has changed if it throws. */
+    /** Works for {@code next} from here on, as somebody says; answers what {@link #leave} is to be given. Nothing has changed if it throws. */
     int enter(Observer next) {
+        return enter(next, SAID);
+    }
+
+    private int enter(Observer next, Object nextSaid) {
         if (entered == subjects.length) {
             int[] more = Arrays.copyOf(tokens, entered * 2 + 4);
+            Object[] moreSaids = Arrays.copyOf(saids, more.length);
             subjects = Arrays.copyOf(subjects, more.length);
+            saids = moreSaids;
             tokens = more;
         }
         subjects[entered] = subject;
+        saids[entered] = said;
         tokens[entered++] = ++lastToken;
         subject = next;
+        said = nextSaid;
         return lastToken;
     }
 
@@ -70,18 +87,38 @@ final class Work extends Exemption {
             return false;
         }
         subject = subjects[at];
+        said = saids[at];
         while (entered > at) {
             subjects[--entered] = null;
+            saids[entered] = null;
         }
         return true;
     }
 
-    /** {@link #enter} for a task, until {@link #leaveTask}. */
-    void enterTask(Observer next) {
+    /**
+     * Begins {@code task}, until {@link #leaveTask}: for {@code submitter}, unless it was said whom this is for, and the task is {@code called} by what was
+     * said so of, or is what was {@linkplain #enterCalled called} last.
+     */
+    void enterTask(Observer submitter, Object task, boolean called) {
+        boolean holds = called ? said != null : said == task;
+        begin(holds ? subject : submitter, holds ? said : null);
+    }
+
+    /** {@code task} is called, and will {@linkplain #enterTask enter} by itself; until {@link #leaveTask}. */
+    void enterCalled(Object task) {
+        begin(subject, said == null ? null : task);
+    }
+
+    /** A task that will {@linkplain #enterTask enter} by itself comes without being called; until {@link #leaveTask}. */
+    void enterUncalled() {
+        begin(subject, null);
+    }
+
+    private void begin(Observer next, Object nextSaid) {
         if (running == tasks.length) {
             tasks = Arrays.copyOf(tasks, running * 2 + 4);
         }
-        tasks[running] = enter(next);
+        tasks[running] = enter(next, nextSaid);
         running++;
     }
 

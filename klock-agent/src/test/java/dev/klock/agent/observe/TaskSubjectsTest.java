@@ -31,13 +31,84 @@ class TaskSubjectsTest {
 
     @Test
     void task_isRunForWhoSubmittedIt_andTheThreadGoesBack() {
+        Object ofB = new Object();
         int token = subjects.enter(b);
+        tasks.submitted(ofB);
+        subjects.leave(token);
+
+        tasks.enter(ofB);
         tasks.enter(task);
         assertThat(subjects.current()).isSameAs(a);
         tasks.leave();
         assertThat(subjects.current()).isSameAs(b);
-        subjects.leave(token);
+        tasks.leave();
         assertThat(subjects.current()).isNull();
+    }
+
+    @Test
+    void task_thatIsCalledByWhatHasEnteredASession_isRunForThat_andWhatItCalls() {
+        int token = subjects.enter(b);
+        tasks.enter(task);
+        assertThat(subjects.current()).isSameAs(b);
+        tasks.enterQueued(task, this);
+        assertThat(subjects.current()).isSameAs(b);
+        tasks.leave();
+        tasks.leave();
+        subjects.leave(token);
+        tasks.enter(task);
+        assertThat(subjects.current()).isSameAs(a);
+        tasks.leave();
+    }
+
+    @Test
+    void task_thatComesUncalled_isRunForWhoSubmittedIt_andWhatItCalls_thoughASessionIsEntered() {
+        int token = subjects.enter(b);
+        tasks.enterUncalled(new Object());
+        assertThat(subjects.current()).isNull();
+        tasks.enter(task);
+        assertThat(subjects.current()).isSameAs(a);
+        tasks.leave();
+        tasks.leave();
+        tasks.uncalled();
+        assertThat(subjects.current()).isSameAs(b);
+        tasks.enter(task);
+        assertThat(subjects.current()).isSameAs(a);
+        tasks.leave();
+        tasks.leave();
+        tasks.enter(task);
+        assertThat(subjects.current()).isSameAs(b);
+        tasks.leave();
+        subjects.leave(token);
+    }
+
+    @Test
+    void task_thatWasCalledAndEntersByItself_isRunForWhoCalledIt_andNoOther() {
+        int token = subjects.enter(b);
+        tasks.enterCalled(task);
+        tasks.enterUncalled(task);
+        assertThat(subjects.current()).isSameAs(b);
+        tasks.enterUncalled(new Object());
+        assertThat(subjects.current()).isNull();
+        tasks.enterCalled(task);
+        tasks.enterUncalled(task);
+        assertThat(subjects.current()).isSameAs(a);
+        for (int i = 0; i < 5; i++) {
+            tasks.leave();
+        }
+        assertThat(subjects.current()).isSameAs(b);
+        subjects.leave(token);
+    }
+
+    @Test
+    void session_thatIsLeft_holdsNoMore() {
+        tasks.enter(new Object());
+        int token = subjects.enter(b);
+        subjects.enter(null);
+        tasks.enter(task);
+        assertThat(subjects.current()).isNull();
+        subjects.leave(token);
+        tasks.enter(task);
+        assertThat(subjects.current()).isSameAs(a);
     }
 
     @Test

@@ -11,6 +11,7 @@ import dev.klock.sandbox.jvm.Jdk;
 import dev.klock.sandbox.jvm.Jdks;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
+import dev.klock.sandbox.subject.Explicit;
 import dev.klock.sandbox.subject.Handovers;
 import dev.klock.sandbox.subject.Ways;
 import java.io.IOException;
@@ -49,6 +50,11 @@ class HandoversTest {
     }
 
     private static Child program(Workspace w, Jdk jdk) {
+        return alone(w, jdk).klock("mode=block,denials.limit=100000");
+    }
+
+    /** Without klock. */
+    private static Child alone(Workspace w, Jdk jdk) {
         String manifest = """
                 ver: "1.0"
                 agent_id: app
@@ -61,7 +67,7 @@ class HandoversTest {
                   - agent_id: third
                     scope: ["MUTATES FILE:%1$s/w/b/**", "PROVIDES FILE:%1$s/w/b/**"]
                 """.formatted(w.root());
-        return Child.on(jdk).in(w.root()).with(Klock.class, JsonFactory.class, Yaml.class).manifest(manifest).klock("mode=block,denials.limit=100000")
+        return Child.on(jdk).in(w.root()).with(Klock.class, JsonFactory.class, Yaml.class).manifest(manifest)
                 .patience(Duration.ofMinutes(2));
     }
 
@@ -113,6 +119,24 @@ class HandoversTest {
         Outcome done = program.main(Handovers.class, more.toArray(String[]::new)).run();
 
         everyPieceOfWorkWasTheirs(w, done, 25);
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    void work_thatIsSaidToBeAnAgents_isThatAgents_whoeverHasMadeItsTasks_withKlockAndWithout(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome held = program(w, jdk).main(Explicit.class).run();
+        Outcome alone = alone(w, jdk).main(Explicit.class).run();
+
+        assertThat(held.exit()).as(held.toString()).isZero();
+        List<String> lines = held.out().lines().toList();
+        assertThat(lines).as(held.toString()).filteredOn(line -> line.endsWith(" third")).hasSize(2 * 2 * 18);
+        assertThat(lines).as(held.toString()).filteredOn(line -> !line.endsWith(" third")).containsExactly("builder's, as the process app", "app's, as the process app",
+                "between tasks app", "builder's, as the process app", "app's, as the process app", "between tasks app", "builder's, completed by third builder",
+                "no agent is named: where no manifest is named, name one that the manifest that klock holds this process to declares under agents:, as in"
+                        + " Klock.open(null, \"builder\", wait); the process itself needs no session, what it declares it has from its start");
+        assertThat(alone.out().lines().toList().subList(0, lines.size() - 1)).as(alone.toString()).isEqualTo(lines.subList(0, lines.size() - 1));
     }
 
     @ParameterizedTest

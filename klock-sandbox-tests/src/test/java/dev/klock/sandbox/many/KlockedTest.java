@@ -98,7 +98,8 @@ class KlockedTest {
         assertThat(line(done, "KlockedTests$StraysAfter")).startsWith(strayed("PROVIDES", "w/b/after"));
         assertThat(line(done, "mayLess()")).startsWith(strayed("MUTATES", "w/a/x"));
         assertThat(line(done, "isNotDeclared()")).isEqualTo(" FAILED ExtensionConfigurationException: nothing would hold this test to its manifest: the manifest"
-                + " that klock holds this process to declares no agent nobody under agents:; or choose what is to become of such tests: dev.klock.junit.unguarded=skip, or =run");
+                + " that klock holds this process to declares no agent nobody under agents:, so name one that it declares, or declare it there;"
+                + " or choose what is to become of such tests: dev.klock.junit.unguarded=skip, or =run");
         assertThat(line(done, "hasNoManifest()")).startsWith(" FAILED ExtensionConfigurationException: ").contains("w/out/missing.yaml");
         assertThat(done.out()).doesNotContain("it is run").doesNotContain("KlockedTests$Outside");
         assertThat(directory.resolve("w/a/undone")).as("the test strayed after it").doesNotExist();

@@ -31,6 +31,7 @@ import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingDeque;
@@ -242,6 +243,151 @@ public final class Program {
             return before + " " + ofB.get() + " " + now();
         }))));
     }
+
+    // ---- what is explicit
+
+    private static Runnable wrapped(String subject, Runnable work) {
+        return () -> {
+            try {
+                as(subject, () -> {
+                    work.run();
+                    return null;
+                });
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        };
+    }
+
+    private static Executor wrapped(String subject, Executor executor) {
+        return work -> executor.execute(wrapped(subject, work));
+    }
+
+    public void explicit_holdsForTasksOfOthers() throws Exception {
+        Executor asE = wrapped("E", single());
+        for (String subject : new String[] {"A", null}) {
+            same("E", get(as(subject, () -> CompletableFuture.supplyAsync(Subjects::now, asE))));
+            CompletableFuture<String> ran = new CompletableFuture<>();
+            get(as(subject, () -> CompletableFuture.runAsync(() -> ran.complete(now()), asE)));
+            same("E", get(ran));
+            same("E", get(as(subject, () -> CompletableFuture.supplyAsync(() -> "").thenApplyAsync(v -> now(), asE))));
+            CompletableFuture<String> late = new CompletableFuture<>();
+            CompletableFuture<String> then = as(subject, () -> late.thenApplyAsync(v -> now(), asE));
+            as("B", () -> late.complete(""));
+            same("E", get(then));
+
+            ExecutorCompletionService<String> service = new ExecutorCompletionService<>(asE);
+            as(subject, () -> service.submit(Subjects::now));
+            same("E", get(service.take()));
+
+            FutureTask<String> handed = as(subject, () -> new FutureTask<>(Subjects::now));
+            asE.execute(handed);
+            same("E", get(handed));
+            FutureTask<String> run = as(subject, () -> new FutureTask<>(Subjects::now));
+            wrapped("E", run).run();
+            same("E", get(run));
+        }
+        same(null, now());
+    }
+
+    public void explicit_holdsForForkJoinTasksOfOthers() throws Exception {
+        ForkJoinPool fork = opened(new ForkJoinPool(1));
+        ThreadPoolExecutor pool = single();
+        for (Executor executor : new Executor[] {fork, pool}) {
+            for (String subject : new String[] {"A", null}) {
+                List<ForkJoinTask<String>> tasks = as(subject, () -> {
+                    List<ForkJoinTask<String>> made = new ArrayList<>(List.of(ForkJoinTask.adapt((Callable<String>) Subjects::now)));
+                    if (FEATURE >= 19) {
+                        made.add(interruptible(Subjects::now));
+                    }
+                    return made;
+                });
+                for (ForkJoinTask<String> task : tasks) {
+                    wrapped("E", executor).execute((Runnable) task);
+                    same("E", get(task));
+                }
+                Sum sum = as(subject, () -> new Sum(0, 200, "E"));
+                wrapped("E", executor).execute(sum::invoke);
+                same(19900, get(sum));
+                Sum quiet = as(subject, () -> new Sum(0, 200, "E"));
+                wrapped("E", executor).execute(quiet::quietlyInvoke);
+                same(19900, get(quiet));
+            }
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static ForkJoinTask<String> interruptible(Callable<String> work) throws Exception {
+        return (ForkJoinTask<String>) ForkJoinTask.class.getMethod("adaptInterruptible", Callable.class).invoke(null, work);
+    }
+
+    public void explicit_holdsForWhatCallsTasksByTurns() throws Exception {
+        Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
+        FutureTask<String> ofA = as("A", () -> new FutureTask<>(Subjects::now));
+        queue.add(ofA);
+        CompletableFuture<String> ofB = as("B", () -> CompletableFuture.supplyAsync(Subjects::now, queue::add));
+        as("E", () -> {
+            queue.forEach(Runnable::run);
+            return null;
+        });
+        same("E", get(ofA));
+        same("E", get(ofB));
+    }
+
+    public void explicit_holdsForPoolsOfItsThreads() throws Exception {
+        ThreadFactory asE = worker -> new Thread(wrapped("E", worker));
+        ThreadPoolExecutor pool = opened(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), asE));
+        ScheduledExecutorService scheduler = opened(Executors.newScheduledThreadPool(1, asE));
+        for (String subject : new String[] {"A", null}) {
+            CompletableFuture<String> ran = new CompletableFuture<>();
+            as(subject, () -> {
+                pool.execute(() -> ran.complete(now()));
+                return null;
+            });
+            same("E", get(ran));
+            same("E", get(as(subject, () -> pool.submit(Subjects::now))));
+            same("E", get(as(subject, () -> CompletableFuture.supplyAsync(Subjects::now, pool))));
+            same("E", get(as(subject, () -> scheduler.schedule(Subjects::now, 1, TimeUnit.MILLISECONDS))));
+        }
+        ThreadPoolExecutor other = single();
+        same("A", get(as("A", () -> CompletableFuture.supplyAsync(Subjects::now, other).thenApplyAsync(v -> v, pool))));
+    }
+
+    /** By who completes, who helps, and whom what was explicit has handed on to. */
+    public void explicit_doesNotHoldForWhatIsNotCalled() throws Exception {
+        CompletableFuture<String> start = new CompletableFuture<>();
+        CompletableFuture<String> then = as("A", () -> start.thenApply(v -> now()));
+        CompletableFuture<String> direct = as("A", () -> start.thenApplyAsync(v -> now(), Runnable::run));
+        FutureTask<Boolean> completes = new FutureTask<>(() -> start.complete(""));
+        as("E", () -> {
+            completes.run();
+            return null;
+        });
+        same("A", get(then));
+        same("A", get(direct));
+
+        ThreadPoolExecutor pool = single();
+        same("A E", get(as("E", () -> CompletableFuture.supplyAsync(() -> {
+            try {
+                FutureTask<String> ofA = as("A", () -> new FutureTask<>(Subjects::now));
+                ofA.run();
+                return ofA.get() + " " + now();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }, pool))));
+
+        ForkJoinPool fork = opened(new ForkJoinPool(1));
+        same("A A A E", get(fork.submit(() -> as("E", () -> {
+            CompletableFuture<String> ofA = as("A", () -> CompletableFuture.supplyAsync(Subjects::now, fork));
+            ForkJoinTask<String> forked = as("A", () -> ForkJoinTask.adapt((Callable<String>) Subjects::now).fork());
+            CompletableFuture<String> waits = as("A", () -> CompletableFuture.supplyAsync(() -> "", fork).thenApplyAsync(v -> now(), fork));
+            // there is one thread: it runs them by itself
+            return ofA.join() + " " + forked.join() + " " + waits.join() + " " + now();
+        }))));
+    }
+
+    // ---- more of pools
 
     public void invokeAll_runsForWhoInvokes() throws Exception {
         ExecutorService pool = opened(Executors.newFixedThreadPool(3));
@@ -828,7 +974,8 @@ public final class Program {
                 return new Chain(left - 1).invoke();
             }
         }
-        same(801, as("A", () -> pool.invoke(new Chain(800))));
+        // each invocation, and the task in it
+        same(1601, as("A", () -> pool.invoke(new Chain(800))));
         same(1, get(pool.submit(Subjects::depth)));
     }
 

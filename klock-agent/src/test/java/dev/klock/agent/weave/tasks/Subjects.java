@@ -7,6 +7,8 @@ import java.util.Arrays;
 public final class Subjects extends CarriedTasks<String> {
     private static final class State {
         String[] stack = new String[16];
+        /** As for each of these the agent's Work has it. */
+        Object[] said = new Object[16];
         int depth;
     }
 
@@ -28,12 +30,36 @@ public final class Subjects extends CarriedTasks<String> {
     }
 
     @Override
-    protected void begin(String subject) {
+    protected void begin(String submitter, Object task, boolean called) {
+        Object said = said();
+        boolean holds = called ? said != null : said == task;
+        push(holds ? subject() : submitter, holds ? said : null);
+    }
+
+    @Override
+    protected void beginCalled(Object task) {
+        push(subject(), said() == null ? null : task);
+    }
+
+    @Override
+    protected void beginUncalled() {
+        push(subject(), null);
+    }
+
+    private Object said() {
+        State state = states.get();
+        return state.said[state.depth];
+    }
+
+    private void push(String subject, Object said) {
         State state = states.get();
         if (state.depth + 1 == state.stack.length) {
-            state.stack = Arrays.copyOf(state.stack, 2 * state.depth + 2);
+            Object[] more = Arrays.copyOf(state.said, 2 * state.depth + 2);
+            state.stack = Arrays.copyOf(state.stack, more.length);
+            state.said = more;
         }
         state.stack[state.depth + 1] = subject;
+        state.said[state.depth + 1] = said;
         state.depth++;
     }
 
@@ -56,9 +82,9 @@ public final class Subjects extends CarriedTasks<String> {
         T run() throws Exception;
     }
 
-    /** Runs {@code action} as {@code subject}. */
+    /** Runs {@code action} as {@code subject}, explicitly. */
     static <T> T as(String subject, Action<T> action) throws Exception {
-        INSTANCE.begin(subject);
+        INSTANCE.push(subject, INSTANCE);
         try {
             return action.run();
         } finally {
