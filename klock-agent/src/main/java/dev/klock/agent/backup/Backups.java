@@ -1895,6 +1895,11 @@ public final class Backups implements Closeable {
                 return;
             }
         }
+        if (e.role == Entry.IMPLIED && e.image.kind == FileState.ABSENT && isStillBrought(e)) {
+            above(e.name);
+            record(e, Entry.TOUCHED, e.image, -1);
+            return;
+        }
         if (e.role != Entry.NONE && (e.image.kind != FileState.FILE || e.contentAt >= 0) && stillAsImaged(e)) {
             above(e.name);
             if (e.image.kind == FileState.DIRECTORY && e.image.attributes == null) {
@@ -1978,6 +1983,15 @@ public final class Backups implements Closeable {
         found(e, before);
         e.moved = true;
         return now;
+    }
+
+    /** Whether a directory that was found to have come along, with one that the session has renamed, is as the session has left it by what it did in it. */
+    private boolean isStillBrought(Entry e) throws IOException {
+        if (e.ownMtime == 0 || !known.isBelowMoved(e.name)) {
+            return false;
+        }
+        FileState now = FileState.look(files, e.name);
+        return now.kind == FileState.DIRECTORY && now.mtime == e.ownMtime;
     }
 
     private boolean stillAsImaged(Entry e) throws IOException {
