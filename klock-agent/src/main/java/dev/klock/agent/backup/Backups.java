@@ -380,6 +380,11 @@ public final class Backups implements Closeable {
         return Store.hasLostLeases(directory);
     }
 
+    /** Whether it has come to no journal, and so changed nothing: what is marked as safe of one that is gone is {@link #damage}. */
+    boolean hasImagedNothing() {
+        return pack == null && damage == null;
+    }
+
     /** The id these backups are kept under. */
     public String sessionId() {
         return sessionId;
