@@ -716,6 +716,11 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
     }
 
+    /** Whether what children change around them is being looked for, or will be. */
+    boolean looksAround() {
+        return surroundings.isWatching();
+    }
+
     /** If no child is running, looks at what those that ran have changed outside of their effects. */
     private void lookAround() {
         if (surroundings.isOpen() && observer.inMutation() == 0 && !children.any()) {
@@ -912,6 +917,11 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
                 violated(message);
                 tell(Decision.WARN, Predicate.MUTATES, resource, Op.START_PROCESS.name().toLowerCase(Locale.ROOT), BY_CHILD, null, null, message);
             }
+        }
+
+        @Override
+        public boolean isOthers(String real) {
+            return sessions.haveOthersLeft(Session.this, Names.bytes(real));
         }
 
         @Override
