@@ -563,6 +563,22 @@ class AgentsTest {
                 .file(name + ".yaml", manifest.formatted(w.root(), name)).klock("manifest=" + name + ".yaml");
     }
 
+    /** After its session was closed: whoever adds what an agent declares to the process's scope has a manifest that is refused. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-2")
+    void denialOfTheProcess_namesTheAgentsThatDeclareIt_andNoLineThatWouldBeRefused(Jdk jdk) {
+        Workspace w = workspace();
+        Outcome outcome = program(w, jdk, "mode=block", "open tester 1000", "close tester", "plain write w/b/f late").run();
+
+        String line = "declares it: MUTATES FILE:" + w.root() + "/w/b/** (klock.yaml:";
+        assertThat(outcome.err()).as(outcome.toString()).contains("agent tester " + line, "agent third " + line, "Klock.wrap").doesNotContain("to allow it");
+        assertThat(outcome.err()).contains("\"declared\":[],\"declared_by\":[\"tester\",\"third\"],\"nearest\"");
+        Outcome explained = Child.on(jdk).in(w.root()).verb("explain").run();
+        assertThat(explained.out()).as(explained.toString()).contains("agent tester " + line).doesNotContain("to allow it");
+        assertThat(Child.on(jdk).in(w.root()).verb("explain", "--json").run().out()).contains("\"declared_by\" : [ \"tester\", \"third\" ]");
+    }
+
     /** Of two that have a child at work all the while, the process and the builder; the others come and go. */
     private static Outcome withChildren(Workspace w, Jdk jdk, String... steps) throws IOException {
         Files.createDirectories(w.root().resolve("w/out"));
