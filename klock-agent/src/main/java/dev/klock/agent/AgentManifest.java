@@ -1,11 +1,13 @@
 package dev.klock.agent;
 
+import dev.klock.agent.config.AgentScopes;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Subjects;
 import dev.klock.agent.resolve.Resolver;
 import dev.klock.manifest.Manifest;
+import dev.klock.manifest.Scope;
 import java.io.File;
 import java.io.IOException;
 import java.util.List;
@@ -30,6 +32,15 @@ final class AgentManifest {
         for (int i = 0; i < declared.length; i++) {
             declared[i] = DeclaredAgent.atStart(agents.get(i), resolver);
         }
+    }
+
+    /** What is declared for them at the start. */
+    AgentScopes scopes() {
+        Scope[] scopes = new Scope[declared.length];
+        for (int i = 0; i < scopes.length; i++) {
+            scopes[i] = declared[i].scope;
+        }
+        return new AgentScopes(launch.manifest().agents(), scopes);
     }
 
     /**

@@ -37,6 +37,7 @@ final class AgentSessions implements Function<Object[], Object> {
         this.kernel = leases.kernel();
         this.subjects = tools.sessions.subjects();
         this.agents = new AgentManifest(tools.launch, subjects, tools.resolver);
+        tools.sessions.process().declaresFor(agents.scopes());
         this.lost = !leases.areShared() ? null : new LostLeases(tools.home, kernel, new Recovered(tools.home, tools.files, tools.sessions.process().log));
     }
 

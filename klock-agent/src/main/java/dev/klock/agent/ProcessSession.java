@@ -1,10 +1,12 @@
 package dev.klock.agent;
 
+import dev.klock.agent.config.AgentScopes;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.library.LibraryHooks;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.log.Summary;
+import dev.klock.agent.observe.Denial;
 import dev.klock.agent.observe.Ending;
 import dev.klock.agent.observe.Exemption;
 import dev.klock.agent.observe.Rewrites;
@@ -12,10 +14,12 @@ import dev.klock.agent.weave.Installation;
 import dev.klock.agent.weave.Losses;
 import dev.klock.agent.weave.Propagation;
 import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Line;
 import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -42,6 +46,8 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
     private volatile LibraryHooks libraryHooks;
     /** Null if the manifest declares no agents. */
     private volatile Propagation propagation;
+    /** As {@link #propagation}. */
+    private volatile AgentScopes agents;
     /** Null until the hooks are in. */
     private volatile Installation installation;
     /** For the guard alone. */
@@ -80,6 +86,16 @@ final class ProcessSession extends Session implements Ending, Rewrites, Losses {
 
     void propagates(Propagation newPropagation) {
         propagation = newPropagation;
+    }
+
+    void declaresFor(AgentScopes newAgents) {
+        agents = newAgents;
+    }
+
+    @Override
+    Map<String, Line> byAgents(Denial denial) {
+        AgentScopes its = agents;
+        return its == null ? Map.of() : its.declaring(denial.predicate(), denial.target().scheme(), denial.target().path(), denial.isTree());
     }
 
     void hooksLibraries(LibraryHooks newHooks) {

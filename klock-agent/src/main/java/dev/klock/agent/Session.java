@@ -43,6 +43,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -392,13 +393,18 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
     public String explain(Denial denial) {
         Line denying = denying(denial);
         return text(denial).concat(Messages.tail(denial.predicate(), resource(denial), denial.isProtected() ? 0 : denial.target().declared(), denying,
-                denial.isProtected() ? List.of() : nearest(denial.target()), isStopping()));
+                denial.isProtected() ? List.of() : nearest(denial.target()), denying != null || denial.isProtected() ? Set.of() : byAgents(denial).keySet(), isStopping()));
     }
 
     /** Null if no line denies it. */
     private Line denying(Denial denial) {
         int decision = denial.decision();
         return !denial.isProtected() && Scope.isDenied(decision) ? denyLines.get(Scope.denyLine(decision)) : null;
+    }
+
+    /** The lines that declare it for agents of this session's process, by their names; empty if there are none, or this session is such an agent's. */
+    Map<String, Line> byAgents(Denial denial) {
+        return Map.of();
     }
 
     private List<Line> nearest(Target target) {
@@ -418,7 +424,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         Line denying = denying(denial);
         Target target = denial.target();
         String message = Messages.violation(name(), denial.predicate(), resource, differing(denial.requested(), target.path()), target.declared(), denying,
-                nearest(target), manifest == null ? null : manifest.file(), places);
+                nearest(target), byAgents(denial), manifest == null ? null : manifest.file(), places);
         if (denial.op() == Op.START_PROCESS && denial.predicate() == Predicate.MUTATES && denying == null) {
             // K6-7: what a child does is not seen, so without a word it is taken to change all it works in
             message += Messages.NO_EFFECTS;
@@ -719,6 +725,11 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
     }
 
+    /** Whether what children change around them is being looked for, or will be. */
+    boolean looksAround() {
+        return surroundings.isWatching();
+    }
+
     /** If no child is running, looks at what those that ran have changed outside of their effects. */
     private void lookAround() {
         if (surroundings.isOpen() && observer.inMutation() == 0 && !children.any()) {
@@ -939,6 +950,11 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
                 violated(message);
                 tell(Decision.WARN, Predicate.MUTATES, resource, Op.START_PROCESS.name().toLowerCase(Locale.ROOT), BY_CHILD, null, null, message);
             }
+        }
+
+        @Override
+        public boolean isOthers(String real) {
+            return sessions.haveOthersLeft(Session.this, Names.bytes(real));
         }
 
         @Override

@@ -1,5 +1,6 @@
 package dev.klock.agent;
 
+import dev.klock.agent.backup.Accounts;
 import dev.klock.agent.log.Stderr;
 import dev.klock.agent.notice.Notice;
 import dev.klock.agent.notice.Notices;
@@ -24,6 +25,8 @@ final class Sessions implements Supplier<Function<Object[], Object>> {
     private ProcessSession process;
     /** Beside the process's; those that are over leave when nothing of theirs is open any more. Replaced, not changed. */
     private volatile Session[] others = NONE;
+    /** What those have left that are not among the {@link #others} any more, while a child may run that began before. */
+    private final Accounts.Closed closed = new Accounts.Closed();
     private volatile boolean ending;
 
     Sessions(HostFiles files) {
@@ -88,6 +91,9 @@ final class Sessions implements Supplier<Function<Object[], Object>> {
     }
 
     private synchronized void remove(Session session) {
+        if (lookAround(session)) {
+            closed.add(session.backups.accounts());
+        }
         fences.remove(session.fence());
         subjects.remove(session.observer());
         session.putAway();
@@ -99,6 +105,26 @@ final class Sessions implements Supplier<Function<Object[], Object>> {
             }
         }
         others = Arrays.copyOf(rest, n);
+    }
+
+    /** Whether children of another than {@code session} are looked after. */
+    private boolean lookAround(Session session) {
+        boolean any = process.looksAround();
+        Session[] all = others;
+        for (int i = 0; i < all.length; i++) {
+            any |= all[i] != session && all[i].looksAround();
+        }
+        return any;
+    }
+
+    /** Whether what is at {@code path} now is there by the work of another session than {@code session}, as klock knows itself. */
+    boolean haveOthersLeft(Session session, byte[] path) {
+        Session[] all = others;
+        boolean have = session != process && process.backups.accounts().answersFor(path);
+        for (int i = 0; i < all.length && !have; i++) {
+            have = all[i] != session && all[i].backups.accounts().answersFor(path);
+        }
+        return have || closed.answersFor(path);
     }
 
     /** Whether the program has ended. */
@@ -157,6 +183,9 @@ final class Sessions implements Supplier<Function<Object[], Object>> {
             } else if (session.isWound() && !session.observer().hasOpen()) {
                 remove(session);
             }
+        }
+        if (!closed.isEmpty() && !lookAround(null)) {
+            closed.clear();
         }
     }
 

@@ -27,8 +27,8 @@ import java.util.Set;
  *
  * <p>How it works. While children run, a window of time is open for the directories they were started in. When they are over, those
  * directories are looked through: a file whose inode changed inside a window (its ctime, which only the kernel sets) and that no child's
- * effects cover, that the session has not changed itself and that this process does not hold open, was changed by a child, or by
- * another process at the same time: which of both cannot be told. A name that went shows in its directory's own time. No look is needed
+ * effects cover, that the session has not changed itself, that is not as another session of this JVM has left it and that this process does
+ * not hold open, was changed by a child, or by another process at the same time: which of both cannot be told. A name that went shows in its directory's own time. No look is needed
  * before the start, so a start costs nothing; the looks afterwards are klock's own thread's, and take at most a twentieth of its time.
  *
  * <p>Thread-safe. Does I/O; callers have exempted themselves.
@@ -38,6 +38,9 @@ final class Surroundings {
     interface Found {
         /** @param programs the paths of those that ran, in a manifest's form; @param real the real name of what changed */
         void changed(Set<String> programs, String real);
+
+        /** Whether another session of this JVM has made what is at {@code real} now, by klock's own record of it. */
+        boolean isOthers(String real);
 
         /** {@code directory} holds too much to be looked through; told once. */
         void tooLarge(Set<String> programs, String directory);
@@ -148,6 +151,11 @@ final class Surroundings {
             }
         }
         return false;
+    }
+
+    /** Whether there is something that {@link #look} looks through, or will when children are over. */
+    synchronized boolean isWatching() {
+        return !places.isEmpty() || !looked.isEmpty();
     }
 
     /** No child of this JVM is running. */
@@ -348,7 +356,7 @@ final class Surroundings {
             if (targets.isTouched(real) || held.contains(real) || isCovered(real) || listed && (parentsOfOurs.contains(real) || coversIn(real))) {
                 return;
             }
-            if (told.size() < maxFiles && told.add(real)) {
+            if (told.size() < maxFiles && !told.contains(real) && !found.isOthers(real) && told.add(real)) {
                 found.changed(place.programs, real);
             }
         }

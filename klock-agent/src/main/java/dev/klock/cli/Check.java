@@ -92,6 +92,7 @@ final class Check extends Verb {
             Lines.write(json, line);
         }
         json.writeEndArray();
+        Lines.writeNames(json, "declared_by", answer.byAgents.keySet());
         json.writeEndObject();
     }
 }

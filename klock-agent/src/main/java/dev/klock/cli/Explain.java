@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -249,6 +250,7 @@ final class Explain extends Verb {
             json.writeStringField("now", one.now == null ? null : one.now.allowed() ? "allowed" : "not allowed");
             json.writeStringField("now_by", one.now == null ? null : one.now.line != null && one.now.by != Judge.By.NOTHING ? one.manifest.file() + ":" + one.now.line.line()
                     : one.now.by.name().toLowerCase(Locale.ROOT));
+            Lines.writeNames(json, "declared_by", one.now == null ? Set.of() : one.now.byAgents.keySet());
             json.writeEndObject();
         }
         json.writeEndArray();

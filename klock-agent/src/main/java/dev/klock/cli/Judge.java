@@ -1,5 +1,6 @@
 package dev.klock.cli;
 
+import dev.klock.agent.config.AgentScopes;
 import dev.klock.agent.config.DeclaredScope;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.LaunchVariables;
@@ -23,6 +24,7 @@ import dev.klock.manifest.Scope;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Decides triples by a manifest with the very parts that a session decides with: the same resolution of names, the same scope, the same
@@ -59,6 +61,9 @@ final class Judge {
         /** The nearest lines of the scope; empty if it is allowed. */
         final List<Line> nearest;
 
+        /** The lines that declare it for agents of the process, by their names; empty if it is allowed, or an agent was asked about. */
+        final Map<String, Line> byAgents;
+
         private Answer(By by, Predicate predicate, Line line, Resource resource, int declared, List<Line> nearest) {
             this.by = by;
             this.predicate = predicate;
@@ -66,6 +71,8 @@ final class Judge {
             this.resource = resource;
             this.declared = declared;
             this.nearest = nearest;
+            byAgents = by == By.NOTHING && !manifest.agents().isEmpty()
+                    ? agents().declaring(predicate, resource.scheme(), resource.path(), resource.form() == Resource.Form.SUBTREE) : Map.of();
         }
 
         boolean allowed() {
@@ -79,7 +86,7 @@ final class Judge {
                         : manifest.file() + ":" + line.line() + ": " + line);
             }
             String why = by == By.PROTECTED ? Messages.ownFile(null, asked, resource)
-                    : Messages.violation(null, predicate, resource, null, declared, line, nearest, manifest.file(), names);
+                    : Messages.violation(null, predicate, resource, null, declared, line, nearest, byAgents, manifest.file(), names);
             boolean process = resource.scheme().equals("PROCESS");
             return about.scheme().equals("PROCESS") && !process ? why + (by == By.DENY ? Messages.EFFECTS_BESIDE_DENY : Messages.NO_EFFECTS)
                     : process && asked == Predicate.PROVIDES && by == By.NOTHING ? why + Messages.effects(resource, names) : why;
@@ -96,6 +103,8 @@ final class Judge {
     private final Scope scope;
     private final Targets targets;
     private final Own own;
+    /** Null before it is asked for. */
+    private AgentScopes agents;
 
     Judge(Given given, Manifest manifest, LaunchEnvironment environment) {
         this.manifest = manifest;
@@ -105,6 +114,13 @@ final class Judge {
         scope = DeclaredScope.of(manifest, resolver);
         own = new Own(real(given.home.getPath()), real(given.manifestFile.getPath()));
         targets = new Targets(scope, Baseline.ofThisJvm(resolver, new Names(environment.property("sun.jnu.encoding"))), own, target -> { });
+    }
+
+    private AgentScopes agents() {
+        if (agents == null) {
+            agents = AgentScopes.of(manifest, resolver);
+        }
+        return agents;
     }
 
     private String real(String path) {

@@ -3,10 +3,20 @@ package dev.klock.cli;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.klock.manifest.Line;
 import java.io.IOException;
+import java.util.Collection;
 
 /** A manifest's lines in JSON answers. */
 final class Lines {
     private Lines() {
+    }
+
+    /** Writes the field {@code name}, of names in their order. */
+    static void writeNames(JsonGenerator json, String name, Collection<String> names) throws IOException {
+        json.writeArrayFieldStart(name);
+        for (String one : names) {
+            json.writeString(one);
+        }
+        json.writeEndArray();
     }
 
     /** Writes one line as an object; null as null. */

@@ -245,7 +245,7 @@ final class Report extends Verb {
             Predicate asked = Predicate.valueOf(predicate);
             Resource about = resource(resource);
             if (judge == null) {
-                return advice("The manifest is not there to be compared with.", Messages.violation(null, asked, about, null, 0, null, List.of(), null, PlaceNames.NONE), List.of());
+                return advice("The manifest is not there to be compared with.", Messages.violation(null, asked, about, null, 0, null, List.of(), Map.of(), null, PlaceNames.NONE), List.of());
             }
             Judge.Answer answer = judge.decide(asked, about);
             String text = answer.text(manifest, asked, about);

@@ -166,7 +166,8 @@ public final class Backups implements Closeable {
     private final Recent[] recent = new Recent[RECENT];
     final Identities known;
     final Sources sources;
-    private final ChildWork children;
+    final ChildWork children;
+    private final Accounts accounts = new Accounts(this);
     private final OwnFiles own;
     private final List<byte[]> scopes = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong order = new AtomicLong();
@@ -378,6 +379,16 @@ public final class Backups implements Closeable {
     /** Whether others may have been granted what the session has changed, since it has lost leases while it ran. */
     boolean hasLostLeases() {
         return Store.hasLostLeases(directory);
+    }
+
+    /** What it answers for to other sessions of this JVM. */
+    public Accounts accounts() {
+        return accounts;
+    }
+
+    /** Whether it has come to no journal, and so changed nothing: what is marked as safe of one that is gone is {@link #damage}. */
+    boolean hasImagedNothing() {
+        return pack == null && damage == null;
     }
 
     /** The id these backups are kept under. */
@@ -1513,6 +1524,9 @@ public final class Backups implements Closeable {
             noteDamage();
         }
         RollbackReport report = rollback.run();
+        if (!recovered) {
+            accounts.rolledBack();
+        }
         if (rollback.wasStopped()) {
             keepStopped();
             return report;

@@ -110,6 +110,8 @@ final class Entry {
     volatile long goneAt;
     /** For directories: mtime after the session's last change of what is in it; 0 if it made none. */
     long ownMtime;
+    /** For directories: mtime after this object's rollback; 0 before that, and for those in which it had nothing to do. For others to be told by. */
+    long rolledBackMtime;
     /** Where the session has brought what was here by renames of directories; null if it is here, or never was. */
     volatile Name place;
     /**

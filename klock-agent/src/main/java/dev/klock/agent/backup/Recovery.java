@@ -24,6 +24,8 @@ import java.util.Set;
  * which a violation undoes nothing keep their changes, and their images for undo. Either way only what still is as the session left it is
  * touched (C32), so that others may be at work beside it.
  *
+ * <p>One that was killed before its journal was there has changed nothing: its mark is taken away, and nothing is said.
+ *
  * <p>One recovery at a time for a home, across processes: a second one waits for the first and then finds nothing to do.
  */
 public final class Recovery {
@@ -288,6 +290,10 @@ public final class Recovery {
     }
 
     private static Result recover(String id, Backups backups, Undo.Progress progress) throws IOException {
+        if (backups.hasImagedNothing()) {
+            Store.unmarkOpen(backups.directory());
+            return null;
+        }
         backups.markUntilTold();
         if (backups.state() == Backups.State.OPEN && backups.isRestoredAfterCrash() && backups.hasLostLeases()) {
             boolean changed = backups.summary(false).touched() > 0;

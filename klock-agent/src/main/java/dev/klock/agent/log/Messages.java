@@ -4,6 +4,7 @@ import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
 import dev.klock.resource.Resource;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -24,13 +25,16 @@ public final class Messages {
             + " or take it out of what may be changed)";
     /** More than a date, a time or a process id has in a row; temporary names have up to twenty. */
     private static final int RANDOM_DIGITS = 15;
+    /** Agents of the process that declare what it was denied, in a message. */
+    private static final int AGENTS_NAMED = 3;
 
     private Messages() {
     }
 
     /**
-     * Why an access is outside the scope, naming what was attempted and what was declared (K6-2): the first line says so, the second
-     * would allow it in the manifest's own syntax, the third names the nearest declared scopes. Names are written so that they stay in
+     * Why an access is outside the scope, naming what was attempted and what was declared (K6-2): the first line says so, then
+     * comes whose it is if agents of the process declare it, then what would allow it in the manifest's own syntax, unless the manifest would be
+     * refused for it, then the nearest declared scopes. Names are written so that they stay in
      * their line and can be pasted.
      *
      * @param attempted what was attempted
@@ -39,11 +43,12 @@ public final class Messages {
      * @param declared the predicates that scope lines name for it, as a mask of {@link Predicate#bit()}
      * @param denying the manifest's deny line that stops it, null if it is only not declared
      * @param nearest the nearest lines of the scope, the nearest first; may be empty
+     * @param byAgents the lines that declare it for agents of the process that attempted it, by their names; may be empty
      * @param manifest the manifest's name, for places; null if there is none
      * @param names what the manifest's variables stand for, for the line that would allow it
      */
     public static String violation(String agent, Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest,
-            String manifest, PlaceNames names) {
+            Map<String, Line> byAgents, String manifest, PlaceNames names) {
         StringBuilder text = attempt(agent, attempted, resource);
         if (denying != null) {
             text.append("the manifest denies it.");
@@ -54,13 +59,9 @@ public final class Messages {
         }
         declared(text, declared);
         requested(text, requested);
-        text.append('\n').append(TO_ALLOW);
-        boolean unwritable = hasControls(resource);
-        Resource directory = unwritable || isRandomName(resource) ? directoryOf(resource) : null;
-        text.append(Escapes.yaml(attempted.name().concat(" ").concat(names.text(lasting(directory == null ? resource : directory)))));
-        if (directory != null) {
-            text.append(unwritable ? "\n  (a manifest takes no control characters" : "\n  (the name looks random")
-                    .append(": /* stands for every name in that directory)");
+        byAgents(text, byAgents, manifest, attempted, resource);
+        if (byAgents.isEmpty() || !isKeptFromProcess(attempted, resource)) {
+            toAllow(text, attempted, resource, names);
         }
         if (!nearest.isEmpty()) {
             text.append('\n').append(NEAREST);
@@ -74,13 +75,46 @@ public final class Messages {
         return text.toString();
     }
 
+    /** Whether a process that has an agent with such a line cannot have one as well: it would keep the agent from it as long as it runs. */
+    private static boolean isKeptFromProcess(Predicate attempted, Resource resource) {
+        return attempted.changes() && !resource.scheme().equals("PROCESS");
+    }
+
+    private static void byAgents(StringBuilder text, Map<String, Line> byAgents, String manifest, Predicate attempted, Resource resource) {
+        int named = 0;
+        for (Map.Entry<String, Line> one : byAgents.entrySet()) {
+            if (named++ == AGENTS_NAMED) {
+                text.append("\n  and so do ").append(byAgents.size() - AGENTS_NAMED).append(" more of its agents");
+                break;
+            }
+            text.append("\n  agent ").append(Escapes.line(one.getKey())).append(" declares it: ");
+            place(text, one.getValue(), manifest);
+        }
+        if (!byAgents.isEmpty()) {
+            text.append("\n  what is done when its session is closed, or by work that was handed on unseen (Klock.wrap), is the process's")
+                    .append(isKeptFromProcess(attempted, resource) ? ", which cannot declare it as well" : "");
+        }
+    }
+
+    private static void toAllow(StringBuilder text, Predicate attempted, Resource resource, PlaceNames names) {
+        text.append('\n').append(TO_ALLOW);
+        boolean unwritable = hasControls(resource);
+        Resource directory = unwritable || isRandomName(resource) ? directoryOf(resource) : null;
+        text.append(Escapes.yaml(attempted.name().concat(" ").concat(names.text(lasting(directory == null ? resource : directory)))));
+        if (directory != null) {
+            text.append(unwritable ? "\n  (a manifest takes no control characters" : "\n  (the name looks random")
+                    .append(": /* stands for every name in that directory)");
+        }
+    }
+
     /**
      * The last line of an error's message: the same in JSON, for a model that reads it. It says what may be done there instead, and that to try again
      * is useless; only a person can change the manifest.
      *
+     * @param byAgents the agents of the process that it is declared for
      * @param ended whether the session is over
      */
-    public static String tail(Predicate attempted, Resource resource, int declared, Line denying, List<Line> nearest, boolean ended) {
+    public static String tail(Predicate attempted, Resource resource, int declared, Line denying, List<Line> nearest, Set<String> byAgents, boolean ended) {
         StringBuilder text = new StringBuilder(256).append("\n  {\"klock\":\"denied\",\"attempted\":\"").append(attempted.name()).append("\",\"resource\":");
         Escapes.json(text, resource.toString());
         text.append(",\"declared\":[");
@@ -96,7 +130,13 @@ public final class Messages {
             text.append(",\"denied_by\":");
             Escapes.json(text, denying.toString());
         }
-        text.append(",\"nearest\":[");
+        separator = ",\"declared_by\":[";
+        for (String agent : byAgents) {
+            text.append(separator);
+            Escapes.json(text, agent);
+            separator = ",";
+        }
+        text.append(byAgents.isEmpty() ? "" : "]").append(",\"nearest\":[");
         for (int i = 0; i < nearest.size(); i++) {
             text.append(i == 0 ? "" : ",");
             Escapes.json(text, nearest.get(i).toString());

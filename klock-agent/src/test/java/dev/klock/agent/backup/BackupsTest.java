@@ -2226,16 +2226,30 @@ class BackupsTest {
         open2();
     }
 
-    /** Its leases are noted before its first image. */
+    /** Its leases are noted before its first image, and its mark is made before its journal: a kill may come between. */
     @Test
     @Tag("C45")
-    void recovery_ofASessionThatHadImagedNothingYet_missesNothing() throws IOException {
+    void recovery_ofASessionThatHadImagedNothingYet_settlesItWithoutAWord() throws IOException {
         backups.actsUnder(List.of("0 default/a/s"));
         Store.markOpen(backups.directory()).close();
+        assertThat(Recovery.run(home, null, true, Work.FILES)).as("it lives").isEmpty();
+        assertThat(Store.marked(home)).containsExactly(backups.sessionId());
         backups.close();
         assertThat(Store.leases(home, backups.sessionId())).containsExactly("0 default/a/s");
         assertThat(Store.sessions(home, Work.FILES)).extracting(Store.Session::damage).containsOnlyNulls();
-        assertThat(Recovery.run(home, null, true, Work.FILES)).allMatch(Recovery.Result::complete);
+        assertThat(Recovery.run(home, null, true, Work.FILES)).isEmpty();
+        assertThat(Store.marked(home)).isEmpty();
+    }
+
+    @Test
+    @Tag("C45")
+    void recovery_ofASessionThatLostItsLeasesBeforeItsFirstImage_settlesItWithoutAWord() throws IOException {
+        backups.actsUnder(List.of("0 default/a/s"));
+        Store.loseLeases(home, backups.sessionId());
+        Store.markOpen(backups.directory()).close();
+        backups.close();
+        assertThat(Recovery.run(home, null, false, Work.FILES)).isEmpty();
+        assertThat(Store.marked(home)).isEmpty();
     }
 
     @Test

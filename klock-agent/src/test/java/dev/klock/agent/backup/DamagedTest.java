@@ -183,6 +183,17 @@ class DamagedTest {
         assertThat(recover(false)).isEmpty();
     }
 
+    /** What tells others of its leases tells nothing of whether there was a journal; the mark does. */
+    @Test
+    void recovery_ofLeasesWithoutTheJournalThatWasThere_saysSoOnce() throws IOException {
+        work();
+        Files.delete(pack());
+        Store.actsUnder(session(), List.of("0 default/a/s"));
+
+        assertThat(recover(false)).singleElement().satisfies(result -> assertThat(result.line()).contains("nothing of it could be put back", pack().toString()));
+        assertThat(recover(false)).isEmpty();
+    }
+
     @Test
     void recovery_whoseDirectoryIsGone_saysSoOnce() throws IOException {
         work();

@@ -9,8 +9,10 @@ import dev.klock.manifest.Line;
 import dev.klock.resource.Resource;
 import java.io.File;
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,16 +38,34 @@ class MessagesTest {
     @Test
     void tail_isOneLineOfJson_withWhatMayBeDoneInstead() throws Exception {
         Line etc = line(Predicate.CONSUMES, Resource.of("FILE", "/etc", Resource.Form.SUBTREE), 7);
-        String tail = Messages.tail(Predicate.MUTATES, HOSTS, Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit(), etc, List.of(etc), true);
+        String tail = Messages.tail(Predicate.MUTATES, HOSTS, Predicate.CONSUMES.bit() | Predicate.DEPENDS_ON.bit(), etc, List.of(etc), Set.of(), true);
         assertThat(tail).isEqualTo("\n  {\"klock\":\"denied\",\"attempted\":\"MUTATES\",\"resource\":\"FILE:/etc/hosts\",\"declared\":[\"CONSUMES\",\"DEPENDS_ON\"],"
                 + "\"denied_by\":\"CONSUMES FILE:/etc/**\",\"nearest\":[\"CONSUMES FILE:/etc/**\"],\"retry\":false,\"session\":\"over\"}");
-        String hostile = Messages.tail(Predicate.DELETES, Resource.file("/a\n\"\u202e\ud800"), 0, null, List.of(), false);
+        String hostile = Messages.tail(Predicate.DELETES, Resource.file("/a\n\"\u202e\ud800"), 0, null, List.of(), Set.of(), false);
         assertThat(hostile.strip()).doesNotContain("\n", "\u202e", "denied_by").endsWith("\"nearest\":[],\"retry\":false,\"session\":\"goes on\"}");
         try (JsonParser json = new JsonFactory().createParser(hostile)) {
             while (json.nextToken() != null) {
                 assertThat(json.currentToken()).isNotNull();
             }
         }
+    }
+
+    @Test
+    void violation_ofWhatAnAgentOfTheProcessDeclares_namesItAndProposesNothingThatIsRefused() throws Exception {
+        Map<String, Line> agents = new LinkedHashMap<>();
+        agents.put("a", line(Predicate.MUTATES, Resource.of("FILE", "/etc", Resource.Form.SUBTREE), 8));
+        assertThat(Messages.violation(null, Predicate.MUTATES, HOSTS, null, 0, null, List.of(), agents, "klock.yaml", PlaceNames.NONE)).isEqualTo(
+                "Agent attempted MUTATES on FILE:/etc/hosts but declared nothing.\n"
+                        + "  agent a declares it: MUTATES FILE:/etc/** (klock.yaml:8)\n"
+                        + "  what is done when its session is closed, or by work that was handed on unseen (Klock.wrap), is the process's, which cannot declare it as well");
+        agents.put("c", line(Predicate.CONSUMES, HOSTS, 9));
+        assertThat(Messages.violation(null, Predicate.CONSUMES, HOSTS, null, 0, null, List.of(), agents, "klock.yaml", PlaceNames.NONE)).isEqualTo(
+                "Agent attempted CONSUMES on FILE:/etc/hosts but declared nothing.\n"
+                        + "  agent a declares it: MUTATES FILE:/etc/** (klock.yaml:8)\n"
+                        + "  agent c declares it: CONSUMES FILE:/etc/hosts (klock.yaml:9)\n"
+                        + "  what is done when its session is closed, or by work that was handed on unseen (Klock.wrap), is the process's\n"
+                        + "  to allow it, add to scope: - CONSUMES FILE:/etc/hosts");
+        assertThat(Messages.tail(Predicate.MUTATES, HOSTS, 0, null, List.of(), agents.keySet(), true)).contains("\"declared\":[],\"declared_by\":[\"a\",\"c\"],\"nearest\":[]");
     }
 
     @Test
@@ -122,21 +142,21 @@ class MessagesTest {
     }
 
     private static String violation(String agent, Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest, String manifest) {
-        return Messages.violation(agent, attempted, resource, requested, declared, denying, nearest, manifest, PlaceNames.NONE);
+        return Messages.violation(agent, attempted, resource, requested, declared, denying, nearest, Map.of(), manifest, PlaceNames.NONE);
     }
 
     @Test
     void lineThatWouldAllowIt_hasTheVariableOfTheDeepestDirectory_andTheTailAndTheFirstLineHaveNone() {
         PlaceNames names = new PlaceNames(Map.of("workspace", "/home/u/w*", "user.home", "/home/u", "tmp", "/tmp", "java.home", "/"));
         Resource inside = Resource.file("/home/u/w*/a b");
-        assertThat(Messages.violation(null, Predicate.MUTATES, inside, null, 0, null, List.of(), null, names)).isEqualTo(
+        assertThat(Messages.violation(null, Predicate.MUTATES, inside, null, 0, null, List.of(), Map.of(), null, names)).isEqualTo(
                 "Agent attempted MUTATES on FILE:/home/u/w\\*/a b but declared nothing.\n  to allow it, add to scope: - MUTATES FILE:${workspace}/a b");
-        assertThat(Messages.tail(Predicate.MUTATES, inside, 0, null, List.of(), false)).contains("/home/u/w");
-        assertThat(Messages.violation(null, Predicate.MUTATES, Resource.file("/home/u/w*2/a"), null, 0, null, List.of(), null, names)).contains("- MUTATES FILE:${user.home}/w\\*2/a");
-        assertThat(Messages.violation(null, Predicate.PROVIDES, Resource.file("/tmp/x16749053536594378566.tmp"), null, 0, null, List.of(), null, names))
+        assertThat(Messages.tail(Predicate.MUTATES, inside, 0, null, List.of(), Set.of(), false)).contains("/home/u/w");
+        assertThat(Messages.violation(null, Predicate.MUTATES, Resource.file("/home/u/w*2/a"), null, 0, null, List.of(), Map.of(), null, names)).contains("- MUTATES FILE:${user.home}/w\\*2/a");
+        assertThat(Messages.violation(null, Predicate.PROVIDES, Resource.file("/tmp/x16749053536594378566.tmp"), null, 0, null, List.of(), Map.of(), null, names))
                 .contains("- PROVIDES FILE:${tmp}/*\n");
-        assertThat(Messages.violation(null, Predicate.CONSUMES, Resource.file("/etc/x"), null, 0, null, List.of(), null, names)).contains("- CONSUMES FILE:/etc/x");
-        assertThat(Messages.violation(null, Predicate.CONSUMES, Resource.parse("ENV:workspace"), null, 0, null, List.of(), null, names)).contains("- CONSUMES ENV:workspace");
+        assertThat(Messages.violation(null, Predicate.CONSUMES, Resource.file("/etc/x"), null, 0, null, List.of(), Map.of(), null, names)).contains("- CONSUMES FILE:/etc/x");
+        assertThat(Messages.violation(null, Predicate.CONSUMES, Resource.parse("ENV:workspace"), null, 0, null, List.of(), Map.of(), null, names)).contains("- CONSUMES ENV:workspace");
         assertThat(Messages.effects(Resource.parse("PROCESS:/tmp/tool"), names)).contains("resource: \"PROCESS:${tmp}/tool\", effects: []");
     }
 }

@@ -10,10 +10,12 @@ import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Agents;
+import dev.klock.sandbox.subject.Script;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -39,6 +41,31 @@ class AgentsTest {
             agents:
               - agent_id: builder-%2$s
                 scope: ["MUTATES FILE:%1$s/w/both/**"]
+            """;
+
+    /** Two have children, each of which may change something else. */
+    private static final String CHILDREN = """
+            ver: "1.0"
+            agent_id: app
+            scope:
+              - MUTATES FILE:%1$s/w/out/**
+              - PROVIDES FILE:%1$s/w/out/**
+              - {predicate: PROVIDES, resource: "PROCESS:/bin/sh", effects: ["MUTATES FILE:%1$s/w/out/**"]}
+            agents:
+              - agent_id: builder
+                scope:
+                  - MUTATES FILE:%1$s/w/a/**
+                  - PROVIDES FILE:%1$s/w/a/**
+                  - {predicate: PROVIDES, resource: "PROCESS:/bin/sh", effects: ["MUTATES FILE:%1$s/w/a/**"]}
+              - agent_id: tester
+                scope:
+                  - MUTATES FILE:%1$s/w/b/**
+                  - PROVIDES FILE:%1$s/w/b/**
+                  - DELETES FILE:%1$s/w/b/**
+              - agent_id: linker
+                scope: ["PROVIDES FILE:%1$s/w/links/**"]
+              - agent_id: late
+                scope: ["MUTATES FILE:%1$s/w/links/late/**"]
             """;
 
     @TempDir
@@ -534,5 +561,68 @@ class AgentsTest {
         }
         return Child.on(jdk).in(w.root()).main(Agents.class, steps).with(Klock.class, JsonFactory.class, Yaml.class)
                 .file(name + ".yaml", manifest.formatted(w.root(), name)).klock("manifest=" + name + ".yaml");
+    }
+
+    /** After its session was closed: whoever adds what an agent declares to the process's scope has a manifest that is refused. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-2")
+    void denialOfTheProcess_namesTheAgentsThatDeclareIt_andNoLineThatWouldBeRefused(Jdk jdk) {
+        Workspace w = workspace();
+        Outcome outcome = program(w, jdk, "mode=block", "open tester 1000", "close tester", "plain write w/b/f late").run();
+
+        String line = "declares it: MUTATES FILE:" + w.root() + "/w/b/** (klock.yaml:";
+        assertThat(outcome.err()).as(outcome.toString()).contains("agent tester " + line, "agent third " + line, "Klock.wrap").doesNotContain("to allow it");
+        assertThat(outcome.err()).contains("\"declared\":[],\"declared_by\":[\"tester\",\"third\"],\"nearest\"");
+        Outcome explained = Child.on(jdk).in(w.root()).verb("explain").run();
+        assertThat(explained.out()).as(explained.toString()).contains("agent tester " + line).doesNotContain("to allow it");
+        assertThat(Child.on(jdk).in(w.root()).verb("explain", "--json").run().out()).contains("\"declared_by\" : [ \"tester\", \"third\" ]");
+    }
+
+    /** Of two that have a child at work all the while, the process and the builder; the others come and go. */
+    private static Outcome withChildren(Workspace w, Jdk jdk, String... steps) throws IOException {
+        Files.createDirectories(w.root().resolve("w/out"));
+        Files.createDirectories(w.root().resolve("w/links/late"));
+        Files.writeString(w.root().resolve("w/links/late/f"), "first\n");
+        String begin = "thread run /bin/sh -c " + words("echo > w/%1$s/began; until test -e w/out/go; do sleep 0.05; done; %2$s; echo > w/%1$s/over");
+        List<String> all = new ArrayList<>(List.of("open builder 1000", "open tester 1000", "plain " + begin.formatted("out", ":"),
+                "as builder " + begin.formatted("a", words("test -e w/b/new && echo more >> w/b/new")), "as builder await w/a/began", "plain await w/out/began"));
+        all.addAll(List.of(steps));
+        all.addAll(List.of("plain write w/out/go go", "as builder await w/a/over", "plain await w/out/over", "plain sleep 300", "close builder", "close tester"));
+        return Child.on(jdk).in(w.root()).main(Agents.class, all.toArray(new String[0])).with(Klock.class, JsonFactory.class, Yaml.class).manifest(CHILDREN.formatted(w.root())).klock("").run();
+    }
+
+    private static String words(String text) {
+        return text.replace(' ', Script.BLANK);
+    }
+
+    private static List<String> strays(String text) {
+        return text.lines().filter(line -> line.contains("was changed while")).toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-7")
+    void childOfOne_isNotBlamedForWhatKlockKnowsThatOthersDid(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Outcome outcome = withChildren(w, jdk, "as tester write w/b/made now", "as tester write w/b/f now", "as tester mkdir w/b/d", "as tester write w/b/d/x now", "as tester delete w/b/d/x", "plain write w/out/f now",
+                "open linker 1000", "as linker symlink w/links/to f", "abort linker", "open late 1000", "as late write w/links/late/f now", "close late", "plain sleep 500");
+
+        assertThat(outcome.exit()).as(outcome.toString()).isZero();
+        assertThat(strays(outcome.err())).as(outcome.toString()).isEmpty();
+        for (String agent : List.of("app", "builder", "tester")) {
+            assertThat(logs(w, agent)).as(agent).doesNotContain("while PROCESS");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-7")
+    void childOfOne_isToldOfWhereItChangedWhatAnotherHadLeft(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+        Outcome outcome = withChildren(w, jdk, "as tester write w/b/new now");
+
+        assertThat(strays(outcome.err())).as(outcome.toString()).isNotEmpty().allSatisfy(line -> assertThat(line).contains("FILE:" + w.root() + "/w/b/new was changed"));
+        assertThat(logs(w, "builder")).contains("while PROCESS");
     }
 }
