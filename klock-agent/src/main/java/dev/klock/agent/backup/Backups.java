@@ -128,6 +128,7 @@ public final class Backups implements Closeable {
      * is changed again and again costs no records: until it rests it counts as being changed.
      */
     private static final int WRITTEN_AT_ONCE = 2;
+    private static final int OPEN_ATTEMPTS = 10;
     private static final long REST_NS = 100_000_000L;
     /**
      * A file that is changed again within this time is not looked at in between: a look costs more than a hook may. When it has come to
@@ -256,10 +257,19 @@ public final class Backups implements Closeable {
     /** @param settled when times prove content; null to ask the kernel, once that is needed */
     static Backups open(Path home, String sessionId, HostFiles files, Settled settled) throws IOException {
         Path directory = Store.sessions(home).resolve(Store.fileName(sessionId));
-        Store.makeDirectory(directory);
-        Backups b = hold(home, sessionId, directory, files);
-        b.settled = settled;
-        return b;
+        for (int attempt = 1; ; attempt++) {
+            Store.makeDirectory(directory);
+            try {
+                Backups b = hold(home, sessionId, directory, files);
+                b.settled = settled;
+                return b;
+            } catch (NoSuchFileException pruned) {
+                // by another process, which found a directory with nothing in it
+                if (attempt == OPEN_ATTEMPTS) {
+                    throw pruned;
+                }
+            }
+        }
     }
 
     /**
