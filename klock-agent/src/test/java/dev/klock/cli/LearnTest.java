@@ -62,7 +62,8 @@ class LearnTest {
         VerificationLog log = VerificationLog.open(claim.log(), claim.id(), agent, mode, true, null);
         for (String access : accesses) {
             String[] words = access.split(" ");
-            log.record(new Event(1, agent, "main", "open", Predicate.valueOf(words[0]), Resource.file(work + "/" + words[1]), words[1],
+            // what is allowed has no operation
+            log.record(new Event(1, agent, "main", words[2].equals("ALLOW") ? null : "open", Predicate.valueOf(words[0]), Resource.file(work + "/" + words[1]), words[1],
                     Decision.valueOf(words[2]), words[2].equals("ALLOW") ? "klock.yaml:4" : "mode", "Main.main(Main.java:7)"));
         }
         log.close(new Summary("completed", 0, declared, used, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));

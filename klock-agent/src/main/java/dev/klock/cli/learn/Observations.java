@@ -27,7 +27,8 @@ public final class Observations implements LogVisitor {
     private static final String PROCESS = "PROCESS:";
     private static final String MAKE_DIRECTORY = "make_directory";
     /** What these make nobody changes: a link has only its name, and what is written by that name is its target's. */
-    private static final List<String> MADE_ONCE = List.of(MAKE_DIRECTORY, "symlink");
+    /** Records that count how often something was done again have no operation. */
+    private static final Set<String> MADE_ONCE = new HashSet<>(List.of(MAKE_DIRECTORY, "symlink"));
 
     /** What a manifest declares, so that there is nothing to say about it. */
     public interface Declared {
