@@ -257,7 +257,7 @@ class LearnTest {
         assertThat(err).contains("1 record of these sessions cannot be read").hasLineCount(1);
         assertThat(run("explain", "--json")).isZero();
         assertThat(out).contains("\"records_unreadable\" : 1");
-        for (String nothing : new String[] {"", "\0garbage\nmore", whole.replace("klock.event/1", "klock.event/99"), whole.lines().findFirst().get() + "\n{\"ts\":",
+        for (String nothing : new String[] {"", "\0garbage\nmore", "\0".repeat(4095) + "{\"ts\":1}\n", "{\0\0\0\"\n", whole.replace("klock.event/1", "klock.event/99"), whole.lines().findFirst().get() + "\n{\"ts\":",
             whole.replace("\"predicate\"", "\"damaged\"")}) {
             Files.writeString(log, nothing);
             for (String[] asked : new String[][] {{"learn", torn}, {"shadow", "klock.yaml"}, {"shadow", "klock.yaml", "--json"}}) {

@@ -45,6 +45,11 @@ public final class Resource implements Comparable<Resource> {
         return new Resource("FILE", path, Form.EXACT);
     }
 
+    /** Whether {@code c} ends lines or moves what is shown: no manifest can name what has it in its name. */
+    public static boolean isControl(int c) {
+        return Character.isISOControl(c) || c == '\u2028' || c == '\u2029';
+    }
+
     /**
      * The resource that {@code text} writes, strictly: {@code SCHEME:path}, the scheme in any case, the path canonical (K1-7 to K1-9,
      * K1-14, C16 to C18). {@code \} before {@code *}, {@code \} and {@code $} takes that character as it is (a <code>\${</code> is no

@@ -135,7 +135,7 @@ final class ResourceSyntax {
     private static void refuseControls(String scheme, String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == '\u2028' || c == '\u2029') {
+            if (Resource.isControl(c)) {
                 throw new ResourceSyntaxException(scheme + " path " + quote(text) + " holds the control character " + codePoint(c)
                         + " at position " + (i + 1), "take it out");
             }

@@ -173,7 +173,7 @@ public final class Messages {
             return false;
         }
         for (int i = path.lastIndexOf('/') + 1; i < path.length(); i++) {
-            if (Character.isISOControl(path.charAt(i))) {
+            if (Resource.isControl(path.charAt(i))) {
                 return true;
             }
         }

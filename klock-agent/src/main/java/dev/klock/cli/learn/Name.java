@@ -33,7 +33,7 @@ public record Name(String path, boolean withAllBelow, boolean isUnwritable) {
     }
 
     private static boolean isUnwritable(int c) {
-        return Character.isISOControl(c) || c == 0x2028 || c == 0x2029 || c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
+        return Resource.isControl(c) || c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
     }
 
     /**

@@ -10,6 +10,7 @@ import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
+import java.io.CharConversionException;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -263,7 +264,8 @@ public final class LogFiles {
                         break;
                 }
             }
-        } catch (JsonProcessingException e) {
+        } catch (JsonProcessingException | CharConversionException e) {
+            // the latter of what begins like UTF-32, as zeroes do that a crash has left
             visitor.unreadable();
             return true;
         }

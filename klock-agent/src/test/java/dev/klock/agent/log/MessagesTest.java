@@ -136,6 +136,8 @@ class MessagesTest {
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/a\\nb: \\*\\u001b but declared nothing.",
                 "  to allow it, add to scope: - MUTATES FILE:/w/*",
                 "  (a manifest takes no control characters: /* stands for every name in that directory)");
+        message = violation(null, Predicate.MUTATES, Resource.file("/w/a\u2028b"), null, 0, null, List.of(), null);
+        assertThat(message).contains("  to allow it, add to scope: - MUTATES FILE:/w/*\n");
         message = violation(null, Predicate.MUTATES, Resource.file("/w/b: *"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/b: \\* but declared nothing.",
                 "  to allow it, add to scope: - \"MUTATES FILE:/w/b: \\\\*\"");
