@@ -46,6 +46,9 @@ final class Sign extends Verb {
             PrivateKey mine = Keys.privateKey(key, Files.readAllBytes(secret.toPath()));
             String signature = DetachedSignature.of(source, mine);
             Path to = Path.of(given.manifestFile.getPath() + DetachedSignature.ENDING);
+            if (Files.isDirectory(to)) {
+                throw new UsageException(to + " is a directory, and the signature is to be there; move it away");
+            }
             Path fresh = to.resolveSibling("." + to.getFileName() + "." + UUID.randomUUID());
             Files.writeString(fresh, signature + "\n", StandardOpenOption.CREATE_NEW);
             Files.move(fresh, to, StandardCopyOption.ATOMIC_MOVE);
