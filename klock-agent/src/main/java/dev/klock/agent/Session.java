@@ -859,7 +859,8 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
         }
         if (!files.isEmpty()) {
             Stderr.error((files.size() > MAX_CUT_SHORT ? files.size() - MAX_CUT_SHORT + " more were being written; " : "")
-                    + "to see what was there before: java -jar klock.jar diff --session " + sessionId + "; to put back what nobody has changed since: java -jar klock.jar undo --force --session " + sessionId);
+                    + "to see what was there before: java -jar klock.jar diff --session " + sessionId + "; to put one of them back, and keep what is there beside it: java -jar klock.jar undo --force --session "
+                    + sessionId + " FILE");
         }
     }
 

@@ -59,6 +59,8 @@ final class Explain extends Verb {
         long count;
         /** Null where there is no manifest, or no operation has such a resource. */
         Judge.Answer now;
+        /** Where {@link #now} is no: why the session was allowed to do that to what it had made itself, and would be now; else null. */
+        Judge.Answer made;
         Manifest manifest;
         /** Of what a child changed outside of its effects: whether these name it now; null of anything else, and where there is no manifest. */
         Boolean inEffects;
@@ -130,7 +132,11 @@ final class Explain extends Verb {
                     one.inEffects = declared.byEffects(Messages.ran(one.event.note()), Predicate.valueOf(one.event.predicate()), one.event.resource());
                     continue;
                 }
-                one.now = now(judge, one.event);
+                one.now = now(judge, Predicate.valueOf(one.event.predicate()), one.event);
+                if (one.event.decision() == Decision.ALLOW && one.now != null && one.now.by == Judge.By.NOTHING) {
+                    Judge.Answer made = now(judge, Predicate.PROVIDES, one.event);
+                    one.made = made != null && made.allowed() ? made : null;
+                }
             }
         }
         if (json) {
@@ -154,9 +160,9 @@ final class Explain extends Verb {
         return "child".equals(event.decidedBy()) && event.decision() != Decision.ALLOW && event.predicate().equals(Predicate.MUTATES.name());
     }
 
-    private static Judge.Answer now(Judge judge, LogEvent event) {
+    private static Judge.Answer now(Judge judge, Predicate predicate, LogEvent event) {
         try {
-            return judge.decide(Predicate.valueOf(event.predicate()), Name.resource(event.resource()));
+            return judge.decide(predicate, Name.resource(event.resource()));
         } catch (IllegalArgumentException | UsageException unwritable) {
             return null;
         }
@@ -192,7 +198,9 @@ final class Explain extends Verb {
             terminal.out.println("  now " + (one.inEffects ? terminal.good("allowed") + " by the effects of what ran"
                     : terminal.bad("not allowed") + ": the effects of what ran do not name it; what the scope allows the program itself, it does not allow children"));
         }
-        if (one.now != null) {
+        if (one.made != null) {
+            terminal.out.println("  now " + terminal.good("allowed") + " where it has made it itself, by " + one.made.text(one.manifest, one.made.predicate, one.made.resource));
+        } else if (one.now != null) {
             terminal.out.println("  now " + (one.now.allowed() ? terminal.good("allowed") + " by " : terminal.bad("not allowed") + ": ")
                     + one.now.text(one.manifest, one.now.predicate, one.now.resource));
         }
@@ -247,9 +255,10 @@ final class Explain extends Verb {
                 json.writeEndObject();
                 continue;
             }
-            json.writeStringField("now", one.now == null ? null : one.now.allowed() ? "allowed" : "not allowed");
-            json.writeStringField("now_by", one.now == null ? null : one.now.line != null && one.now.by != Judge.By.NOTHING ? one.manifest.file() + ":" + one.now.line.line()
-                    : one.now.by.name().toLowerCase(Locale.ROOT));
+            Judge.Answer now = one.made != null ? one.made : one.now;
+            json.writeStringField("now", now == null ? null : now.allowed() ? "allowed" : "not allowed");
+            json.writeStringField("now_by", now == null ? null : now.line != null && now.by != Judge.By.NOTHING ? one.manifest.file() + ":" + now.line.line()
+                    : now.by.name().toLowerCase(Locale.ROOT));
             Lines.writeNames(json, "declared_by", one.now == null ? Set.of() : one.now.byAgents.keySet());
             json.writeEndObject();
         }

@@ -409,9 +409,15 @@ final class Report extends Verb {
 
     /** A slip of the hand must not take the manifest, or what klock keeps. */
     private void requireReplaceable(Home place, Path file) throws IOException, UsageException {
+        if (Files.isDirectory(file)) {
+            throw new UsageException("-o " + output + " is a directory; name a file in it");
+        }
         if (Files.notExists(file)) {
             Path parent = file.toAbsolutePath().getParent();
-            requireOutside(place, Files.isDirectory(parent) ? parent.toRealPath().resolve(file.getFileName()) : parent);
+            if (!Files.isDirectory(parent)) {
+                throw new UsageException("-o " + output + ": there is no directory " + parent + "; make it first");
+            }
+            requireOutside(place, parent.toRealPath().resolve(file.getFileName()));
             return;
         }
         Path real = file.toRealPath();

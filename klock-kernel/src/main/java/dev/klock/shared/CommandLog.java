@@ -216,7 +216,7 @@ final class CommandLog implements Closeable {
             // one append comes after the other: where one is to be seen behind it, this one will not go on
             int next = next(from + 1);
             if (!isCutShort(next < 0 ? to : next, length)) {
-                throw new IOException(file + " is damaged at byte " + (at - to + from) + ": somebody else than klock has changed it");
+                throw new IOException(file + " is damaged at byte " + (at - to + from) + ": somebody else than klock has changed it" + LogHeader.REMOVE);
             }
             if (!isFollowed()) {
                 return 0;

@@ -25,6 +25,8 @@ record LogHeader(long salt, String kernelId, long firstFencingToken, long startM
     private static final int FORMAT = 2;
     private static final int FIXED = 16;
     private static final int MAX_BYTES = 4096;
+    /** What to do about a log that nobody can go by any more. */
+    static final String REMOVE = "; where nothing of this home runs any more, remove it";
 
     byte[] encode() {
         byte[] id = kernelId.getBytes(StandardCharsets.UTF_8);
@@ -51,14 +53,14 @@ record LogHeader(long salt, String kernelId, long firstFencingToken, long startM
             int format = in.getInt();
             int size = in.getInt();
             if (!java.util.Arrays.equals(mark, MARK)) {
-                throw new IOException(file + " is no kernel log");
+                throw new IOException(file + " is no kernel log" + REMOVE);
             }
             if (format != FORMAT) {
-                throw new IOException(file + " is a kernel log of format " + format + ", and this klock reads " + FORMAT + ": another version of klock is at work");
+                throw new IOException(file + " is a kernel log of format " + format + ", and this klock reads " + FORMAT + ": another version of klock is at work, or was" + REMOVE);
             }
             if (size < 0 || FIXED + size > length || bytes.length < FIXED + size
                     || ByteBuffer.wrap(bytes).getInt(FIXED + size - Integer.BYTES) != sum(bytes, FIXED + size - Integer.BYTES)) {
-                throw new IOException(file + " is damaged at its beginning");
+                throw new IOException(file + " is damaged at its beginning" + REMOVE);
             }
             long salt = in.getLong();
             long token = in.getLong();
@@ -67,7 +69,7 @@ record LogHeader(long salt, String kernelId, long firstFencingToken, long startM
             long uptimeMs = in.getLong();
             return new LogHeader(salt, text(in), token, startMs, startNanos, uptimeMs, text(in));
         } catch (RuntimeException e) {
-            throw new IOException(file + " is damaged at its beginning", e);
+            throw new IOException(file + " is damaged at its beginning" + REMOVE, e);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.klock.cli.learn;
 
 import dev.klock.agent.log.Escapes;
 import dev.klock.manifest.Manifest;
+import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +42,7 @@ public final class ManifestWriter {
     public static List<String> items(Proposal proposal) {
         List<String> lines = new ArrayList<>();
         for (ProposedLine line : proposal.lines) {
-            lines.add("# " + Escapes.line(evidence(line)));
+            lines.add("# " + Escapes.line(evidence(line, proposal.places)));
             if (line.effects() == null) {
                 lines.add("- " + item(line, proposal.places));
                 continue;
@@ -56,7 +57,7 @@ public final class ManifestWriter {
             }
             lines.add(INDENT + "effects: # what it may touch: klock looks at what has changed, not at what it does");
             for (ProposedLine effect : line.effects()) {
-                lines.add(INDENT + INDENT + "# " + Escapes.line(evidence(effect)));
+                lines.add(INDENT + INDENT + "# " + Escapes.line(evidence(effect, proposal.places)));
                 lines.add(INDENT + INDENT + "- " + item(effect, proposal.places));
             }
         }
@@ -79,7 +80,7 @@ public final class ManifestWriter {
         return Escapes.yaml(line.predicate() + " " + places.text(line.resource()));
     }
 
-    private static String evidence(ProposedLine line) {
+    private static String evidence(ProposedLine line, Places places) {
         Seen seen = line.evidence();
         StringBuilder text = new StringBuilder();
         if (seen.events > 0) {
@@ -99,6 +100,10 @@ public final class ManifestWriter {
         }
         if (seen.implied) {
             text.append(text.length() == 0 ? "" : ", ").append("the next run will find what this one has left there");
+        }
+        Resource resource = line.resource();
+        if (resource.scheme().equals("FILE") && resource.form() == Resource.Form.EXACT && Generaliser.isRandom(places.below(resource.path()))) {
+            text.append(text.length() == 0 ? "" : ", ").append("a name that the next run may not have: then declare its directory, or have it made elsewhere");
         }
         return text.toString();
     }

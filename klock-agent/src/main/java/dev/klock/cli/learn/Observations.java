@@ -26,8 +26,7 @@ public final class Observations implements LogVisitor {
     private static final String FILE = "FILE:";
     private static final String PROCESS = "PROCESS:";
     private static final String MAKE_DIRECTORY = "make_directory";
-    /** What these make nobody changes: a link has only its name, and what is written by that name is its target's. */
-    /** Records that count how often something was done again have no operation. */
+    /** What these make nobody changes: a link has only its name, and what is written by that name is its target's. May be asked for null: not each record has one. */
     private static final Set<String> MADE_ONCE = new HashSet<>(List.of(MAKE_DIRECTORY, "symlink"));
 
     /** What a manifest declares, so that there is nothing to say about it. */

@@ -132,6 +132,6 @@ public final class ScopeText {
     }
 
     private FlowStyle flow() {
-        return new FlowStyle("the scope of " + manifest.file() + " is not written one item a line, so it is not changed here");
+        return new FlowStyle("the scope of " + manifest.file() + (manifest.file().endsWith(".json") ? " is JSON, which is not changed here" : " is not written one item a line, so it is not changed here"));
     }
 }

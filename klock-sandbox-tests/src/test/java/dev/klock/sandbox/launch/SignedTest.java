@@ -59,11 +59,11 @@ class SignedTest {
         Files.writeString(manifest, workspace.manifest());
 
         assertDoesNotStart(start(jdk, workspace, keys, ""), "is not signed");
-        Path signature = Files.createDirectory(manifest.resolveSibling(manifest.getFileName() + ".sig"));
+        Path occupied = Files.createDirectory(manifest.resolveSibling(manifest.getFileName() + ".sig"));
         Outcome inTheWay = Child.on(jdk).in(workspace.root()).verb("sign", "--key", elsewhere.resolve("mine").toString()).run();
         assertThat(inTheWay.exit()).isEqualTo(2);
         assertThat(inTheWay.err()).contains("is a directory, and the signature is to be there").hasLineCount(1);
-        Files.delete(signature);
+        Files.delete(occupied);
         assertThat(Child.on(jdk).in(workspace.root()).verb("sign", "--key", elsewhere.resolve("mine").toString()).run().exit()).isZero();
         for (String more : new String[] {"", ",mode=permissive", ",mode=learn"}) {
             Outcome signed = start(jdk, workspace, keys, more);
