@@ -231,6 +231,12 @@ class LearnTest {
         assertThat(run("explain")).as(err).isZero();
         assertThat(out).contains("denied CONSUMES FILE:" + work + "/x: no line declares it\n  asked for as x\n", "in thread main, open, called by Main.main(Main.java:7), number 2",
                 "now not allowed: Agent attempted MUTATES on FILE:" + work + "/y but only declared CONSUMES.", "to allow it, add to scope: - ").doesNotContain("allowed CONSUMES");
+        manifest("PROVIDES FILE:${workspace}/out/*");
+        session("a", "strict", "PROVIDES out/mine ALLOW", "MUTATES out/mine ALLOW");
+        assertThat(run("explain", "s3", "--about", "mine")).isZero();
+        assertThat(out).contains("now allowed where it has made it itself, by klock.yaml:4: PROVIDES FILE:").doesNotContain("not allowed");
+        assertThat(run("explain", "s3", "--about", "mine", "--json")).isZero();
+        assertThat(out).contains("\"now_by\" : \"klock.yaml:4\"").doesNotContain("not allowed");
         manifest("MUTATES FILE:${workspace}/y");
         assertThat(run("explain", "s1", "--about", "/y")).isZero();
         assertThat(out).contains("allowed CONSUMES FILE:" + work + "/y: by klock.yaml:4\n", "now allowed by klock.yaml:4: MUTATES FILE:" + work + "/y");

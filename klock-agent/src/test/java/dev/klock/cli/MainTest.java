@@ -118,6 +118,8 @@ class MainTest {
         assertThat(out).contains("agent builder declares it: MUTATES FILE:" + work + "/src/** (klock.yaml:").doesNotContain(Messages.TO_ALLOW);
         assertThat(run("check", "--json", "MUTATES", "src/A.java")).isEqualTo(3);
         assertThat(out).contains("\"declared_by\" : [ \"builder\" ]");
+        assertThat(run("check", "RENAMES", "src/A.java")).as("declared for another change, which the process cannot be given beside it").isEqualTo(3);
+        assertThat(out).contains("agent builder declares it: MUTATES FILE:" + work + "/src/** (klock.yaml:").doesNotContain(Messages.TO_ALLOW);
         assertThat(run("check", "MUTATES", "elsewhere")).isEqualTo(3);
         assertThat(out).doesNotContain("builder").contains(Messages.TO_ALLOW);
         assertThat(run("check", "--agent", "builder", "MUTATES", "src/A.java")).isZero();

@@ -362,7 +362,7 @@ class ReportTest {
         assertThat(work.resolve("r.html")).isRegularFile().content().startsWith("<!DOCTYPE html>");
         assertThat(work.toFile().list((dir, name) -> name.endsWith(".part"))).containsExactly("r.html.part");
         Files.writeString(work.resolve("klock.yaml"), "agent_id: a\nscope: []\n");
-        for (String no : new String[] {"klock.yaml", ".klock/version", ".klock/log/new.html"}) {
+        for (String no : new String[] {"klock.yaml", ".klock/version", ".klock/log/new.html", ".", "nowhere/r.html"}) {
             assertThat(run("report", "-o", no)).as(no).isEqualTo(2);
             assertThat(err).startsWith("klock: -o " + no).hasLineCount(1);
         }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The order that a {@link CommandLog} gives the commands of all JVMs of one home. Its file is named by the machine's boot, since no lease
@@ -29,6 +30,9 @@ final class LogOrder implements CommandOrder {
     private static final long SEALED_FROM = 1 << 12;
     private static final byte[] SEAL = {};
     private static final int ATTEMPTS = 100;
+    /** So often an append is tried, for two seconds in all: much less than any lease lasts. */
+    private static final int APPENDS = 40;
+    private static final long APPEND_AGAIN_NANOS = 50_000_000;
     /** So often the file of the name is looked into: it may be another that has become as long. */
     private static final long COMPARED_NANOS = 900_000_000;
     private static final int MIN_REGISTRARS = 1000;
@@ -114,7 +118,7 @@ final class LogOrder implements CommandOrder {
 
     private Outcome put(byte[] bytes, long timeMs, Replica replica) throws IOException {
         long own = ++number;
-        log.append(writer, own, timeMs, bytes);
+        append(own, timeMs, bytes);
         while (true) {
             CommandLog.Entry entry = log.next();
             if (entry == null) {
@@ -125,7 +129,7 @@ final class LogOrder implements CommandOrder {
                 if (replica.isIdle(entry.timeMs)) {
                     beginAnew(replica);
                     if (bytes.length > 0) {
-                        log.append(writer, own, timeMs, bytes);
+                        append(own, timeMs, bytes);
                         continue;
                     }
                     return null;
@@ -139,6 +143,21 @@ final class LogOrder implements CommandOrder {
             if (isOwn) {
                 requireInPlace(replica, true);
                 return out;
+            }
+        }
+    }
+
+    /** What could not be appended whole nobody has read: a disk that is full may be so for a moment only. */
+    private void append(long own, long timeMs, byte[] bytes) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                log.append(writer, own, timeMs, bytes);
+                return;
+            } catch (IOException full) {
+                if (attempt == APPENDS) {
+                    throw full;
+                }
+                LockSupport.parkNanos(APPEND_AGAIN_NANOS);
             }
         }
     }

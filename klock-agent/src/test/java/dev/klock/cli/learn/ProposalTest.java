@@ -138,6 +138,8 @@ class ProposalTest {
         Observations seen = new Observations(false, null);
         log.forEach(seen::event);
         assertThat(ManifestWriter.items(Proposal.of(seen, 3, Set.of(), places::get))).contains("- PROVIDES FILE:${tmp}/*", "- PROVIDES FILE:${tmp}/junit-8305749385749385/f")
+                .filteredOn(line -> line.contains("a name that the next run may not have")).hasSize(1);
+        assertThat(ManifestWriter.items(Proposal.of(seen, 3, Set.of(), places::get)))
                 .noneMatch(line -> line.endsWith("/**"));
     }
 
