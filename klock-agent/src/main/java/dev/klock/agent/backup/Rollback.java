@@ -1455,7 +1455,8 @@ final class Rollback {
 
     private void record(Entry e, RollbackReport.Entry result) throws IOException {
         RollbackReport.Entry known = e.outcome;
-        if (known != null && !e.inPlaceNow && (known.outcome() == result.outcome() || result.outcome() == Outcome.UNCHANGED)) {
+        boolean failedBefore = known != null && known.outcome() == Outcome.FAILED;
+        if (known != null && !e.inPlaceNow && (known.outcome() == result.outcome() || result.outcome() == Outcome.UNCHANGED && !failedBefore)) {
             return;
         }
         byte[] detail = result.detail() == null ? new byte[0] : result.detail().getBytes(StandardCharsets.UTF_8);

@@ -1193,6 +1193,21 @@ class BackupsTest {
         assertThat(b).hasContent("before");
     }
 
+    /** Who asks later what came of it is told of the last rollback, not of the one before. */
+    @Test
+    void rollback_thatFindsWhatFailedBeforeAsItWas_isOnRecord() throws IOException {
+        Path a = file("a", "before");
+        Files.createLink(out.resolve("b"), a);
+        map(a);
+        assertThat(entry(backups.rollback(), a).outcome()).isEqualTo(RollbackReport.Outcome.FAILED);
+
+        crash();
+        assertThat(backups.rollback().complete()).isTrue();
+        crash();
+
+        assertThat(backups.recorded().count(RollbackReport.Outcome.FAILED)).isZero();
+    }
+
     @Test
     void rollback_ofAFileWhoseModeOthersHaveSetSince_bringsBackItsContent_andLeavesTheirMode() throws IOException {
         Path changed = file("changed", "before");
