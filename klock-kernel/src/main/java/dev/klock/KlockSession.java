@@ -112,7 +112,14 @@ public interface KlockSession extends AutoCloseable {
         return () -> call(work);
     }
 
-    /** Hands each task to {@code executor}, which runs it as this session, whoever has made it or hands it in. */
+    /**
+     * Hands each task to {@code executor}, which runs it as this session, whoever has made it or hands it in. Where the session was ended by then (a
+     * violation, {@link #abort}, lost leases), the task runs under klock.jar all the same, and what it would change is denied, so that nobody waits for it in vain.
+     * After {@link #close}, and without the agent, it throws as {@link #run} does, so that a {@link java.util.concurrent.CompletableFuture} of it is never
+     * complete: close the session when its work is done.
+     *
+     * @return its {@code execute} throws {@link java.util.concurrent.RejectedExecutionException} where the session is over already ({@link Answer.Verdict#GONE})
+     */
     default Executor wrap(Executor executor) {
         return work -> executor.execute(wrap(work));
     }

@@ -17,14 +17,16 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
@@ -103,6 +105,15 @@ class KlockTest {
             assertThat(seen).containsExactly(outer, inner, outer, inner, null, outer, inner);
             assertThat(Klock.current()).isNull();
         }
+    }
+
+    @Test
+    void wrappedExecutor_ofASessionThatIsClosed_takesNoMoreWork() throws Exception {
+        KlockSession session = Klock.open(manifest("closed", -1, "CONSUMES FILE:/w/a"));
+        Executor wrapped = session.wrap((Executor) Runnable::run);
+        session.close();
+        assertThatThrownBy(() -> CompletableFuture.runAsync(() -> { }, wrapped)).isInstanceOf(RejectedExecutionException.class)
+                .hasMessageStartingWith("session closed/").hasMessageContaining("takes no more work");
     }
 
     @Test

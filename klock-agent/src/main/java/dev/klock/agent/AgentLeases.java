@@ -142,6 +142,12 @@ final class AgentLeases implements Enforcement {
         return now == null ? null : now.observer();
     }
 
+    /** As {@link #observer} of work that came to it before it was over: what that would change fails. @throws IllegalStateException it was never granted */
+    Observer late() {
+        AgentSession now = session;
+        return now == null ? observer() : now.observer();
+    }
+
     /** Whether it may act: it holds what it needs, and was not ended. */
     boolean isValid() {
         AgentSession now = session;

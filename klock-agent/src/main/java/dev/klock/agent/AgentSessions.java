@@ -59,6 +59,9 @@ final class AgentSessions implements Function<Object[], Object> {
         if (what.equals("enter") && session != null) {
             return subjects.enter(session.observer());
         }
+        if (what.equals("late") && session != null) {
+            return subjects.enter(session.late());
+        }
         // klock's own work on the program's thread, which is nobody's
         Exemption own = subjects.exemption();
         own.depth++;
@@ -97,6 +100,7 @@ final class AgentSessions implements Function<Object[], Object> {
             case "release":
                 return false;
             case "enter":
+            case "late":
                 throw new IllegalStateException("the session is closed; open another one");
             case "answer":
             case "retry":

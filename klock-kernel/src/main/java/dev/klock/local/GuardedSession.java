@@ -5,6 +5,7 @@ import dev.klock.KlockSession;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /** One that the agent holds to its manifest. */
@@ -90,6 +91,27 @@ final class GuardedSession implements KlockSession {
     @Override
     public Entered enter() {
         return new Inside(agent.ask("enter", number));
+    }
+
+    @Override
+    public Executor wrap(Executor executor) {
+        return work -> {
+            LocalSession.refuseWork(this);
+            executor.execute(() -> {
+                try (Entered entered = enterLate()) {
+                    work.run();
+                }
+            });
+        };
+    }
+
+    /** Without this, whoever waits for what was handed in before the session was over would wait for ever. */
+    private Entered enterLate() {
+        try {
+            return enter();
+        } catch (IllegalStateException over) {
+            return new Inside(agent.ask("late", number));
+        }
     }
 
     /** The calling thread works as this session. */

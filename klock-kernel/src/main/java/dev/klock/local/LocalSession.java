@@ -31,6 +31,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -283,6 +285,22 @@ public final class LocalSession implements KlockSession, SessionListener {
             return false;
         }
         return !held.release(((Leases) granted.handle()).list).leases().isEmpty();
+    }
+
+    @Override
+    public Executor wrap(Executor executor) {
+        return work -> {
+            refuseWork(this);
+            executor.execute(wrap(work));
+        };
+    }
+
+    /** @throws RejectedExecutionException {@code session} is over, and does not come back */
+    static void refuseWork(KlockSession session) {
+        Answer answer = session.answer();
+        if (answer.verdict() == Answer.Verdict.GONE) {
+            throw new RejectedExecutionException("session " + session.agentId() + "/" + session.sessionId() + " takes no more work: " + answer.reason());
+        }
     }
 
     @Override

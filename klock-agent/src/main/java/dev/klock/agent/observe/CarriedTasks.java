@@ -23,8 +23,13 @@ public abstract class CarriedTasks<V> implements Tasks {
     private static final int MAX_COUNTED = 1024;
     /** As long as another thread may take, as a rule, from the queue to the run, or from here to the queue. */
     private static final long PATIENCE_NS = 50_000;
+    /** Spreads numbers in a row evenly, whatever comes every second or third time. */
+    private static final int GOLDEN = 0x9E3779B9;
+    private static final int ONE_IN_1024 = Integer.SIZE - 10;
 
     private final Carried<Object> carried = new Carried<>();
+    /** Calls of {@link #queued}, more or less: threads do not wait for each other to count them. */
+    private int puts;
 
     /** Whom the calling thread works for; null for nobody. */
     protected abstract V subject();
@@ -95,6 +100,23 @@ public abstract class CarriedTasks<V> implements Tasks {
     @Override
     public final void queued(Object task, Object executor) {
         carried.put(task, executor, counted());
+        if (++puts * GOLDEN >>> ONE_IN_1024 == 0 && executor instanceof ThreadPoolExecutor) {
+            // what the program takes out of the queue, and nobody runs, would be kept for ever
+            forgetGone(task, (ThreadPoolExecutor) executor, carried.mixed(task, executor));
+        }
+    }
+
+    private void forgetGone(Object task, ThreadPoolExecutor pool, int known) {
+        int left;
+        try {
+            left = pool.getQueue().size() + MAX_COUNTED / 2;
+        } catch (RuntimeException | Error programs) {
+            // a queue of the program's own
+            return;
+        }
+        for (int gone = known - left; gone > 0; gone--) {
+            carried.doubtFirst(task, pool);
+        }
     }
 
     @Override

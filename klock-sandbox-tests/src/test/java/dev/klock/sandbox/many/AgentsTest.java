@@ -10,6 +10,7 @@ import dev.klock.sandbox.jvm.KlockJar;
 import dev.klock.sandbox.jvm.Outcome;
 import dev.klock.sandbox.launch.Workspace;
 import dev.klock.sandbox.subject.Agents;
+import dev.klock.sandbox.subject.Late;
 import dev.klock.sandbox.subject.Script;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -338,6 +339,19 @@ class AgentsTest {
         assertThat(lines(done).get(8)).isEqualTo("builder GRANTED");
         assertThat(lines(done).get(10)).isEqualTo("builder did append w/both/f 3");
         assertThat(w.root().resolve("w/both/f")).hasContent("1\n3\n");
+    }
+
+    /** Nobody waits for ever for what was queued before. */
+    @ParameterizedTest
+    @MethodSource(JDKS)
+    @Tag("K6-2")
+    void work_thatComesToItsSessionAfterAViolation_fails(Jdk jdk) throws IOException {
+        Workspace w = workspace();
+
+        Outcome done = Child.on(jdk).in(w.root()).main(Late.class).with(Klock.class, JsonFactory.class, Yaml.class).manifest(manifest(w)).klock("").run();
+
+        assertThat(done.out()).as(done.toString()).isEqualTo("failed by ScopeViolationError\n".repeat(3) + "pool ended\n");
+        assertThat(w.root().resolve("w/a/f")).hasContent("first\n");
     }
 
     @ParameterizedTest
