@@ -1,6 +1,8 @@
 package dev.klock.cli.learn;
 
 import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Reach;
+import dev.klock.manifest.ReadOptions;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -12,7 +14,8 @@ import java.util.Set;
 /**
  * Takes names together: a few stay what they are, more in one directory become its {@code /*}, and where several of its directories have
  * something, its {@code /**}. Never at or above the workspace, the user's home or the directory of temporary files, nor near the root, unless it is
- * told to: a manifest that allows everything is worth nothing. Immutable.
+ * told to: a manifest that allows everything is worth nothing. Names chosen at random become {@code /*} there, too, unless the manifest would be
+ * refused for it. Immutable.
  */
 final class Generaliser {
     /** Directories of tools, which are theirs as a whole: the name, what has to lie beside it (null for nothing), and whose it is. */
@@ -34,6 +37,9 @@ final class Generaliser {
     /** At or above one of these nothing is taken together. */
     private final List<String> kept;
     private final String tmp;
+    private final String workspace;
+    /** As a launch judges what is too broad to be written to. */
+    private final ReadOptions broad;
     /** The workspace or the home is the directory of temporary files, or lies in it. */
     private final boolean tmpHoldsPlaces;
     private final String mavenRepo;
@@ -48,6 +54,8 @@ final class Generaliser {
         this.whole = whole;
         this.kept = places.kept();
         this.tmp = places.value("tmp");
+        this.workspace = places.value("workspace");
+        this.broad = new ReadOptions().homes(places.value("user.home"));
         this.tmpHoldsPlaces = tmp != null && (Collections.frequency(kept, tmp) > 1 || kept.stream().anyMatch(place -> place.startsWith(tmp + "/")));
         this.mavenRepo = places.value("maven.repo");
     }
@@ -137,10 +145,10 @@ final class Generaliser {
         boolean isRandom = false;
         boolean unwritable = false;
         for (Node name : names) {
-            isRandom |= isRandom(name.name);
+            isRandom |= isRandom(name.name) && !isKept(name.path());
             unwritable |= name.unwritable;
         }
-        boolean taken = names.size() >= several && mayBeTaken(directory, path) || unwritable || isRandom && (path.equals(tmp) || mayBeTaken(directory, path));
+        boolean taken = names.size() >= several && mayBeTaken(directory, path) || unwritable || isRandom && mayHaveAnyName(directory, path);
         if (!taken) {
             for (Node name : names) {
                 lines.add(exact(name, predicate));
@@ -161,6 +169,13 @@ final class Generaliser {
 
     private boolean mayBeTaken(Node directory, String path) {
         return directory.depth() >= (Places.isApart(path) ? LEAST_DEPTH + 1 : LEAST_DEPTH) && !isKept(path);
+    }
+
+    /** Whether {@code /*} of it may stand for names chosen at random: also of a workspace, and above one; not where a manifest would be refused that lets write there. */
+    private boolean mayHaveAnyName(Node directory, String path) {
+        boolean deep = directory.depth() >= (Places.isApart(path) ? LEAST_DEPTH + 1 : LEAST_DEPTH);
+        Resource names = Resource.of("FILE", Places.itself(path), Resource.Form.CHILDREN);
+        return (deep || path.equals(tmp) || path.equals(workspace)) && Reach.refusal(Predicate.MUTATES, names, broad) == null;
     }
 
     private boolean isKept(String path) {
