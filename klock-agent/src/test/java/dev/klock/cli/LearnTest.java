@@ -314,6 +314,19 @@ class LearnTest {
     }
 
     @Test
+    void nameThatIsNotUtf8_isAllowedByItsDirectory_inEveryMessage() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        session("a", "block", "CONSUMES d/\udcff\udcfebad DENY");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("to allow it, add to scope: - CONSUMES FILE:${workspace}/d/*\n").doesNotContain("scope: - \"CONSUMES");
+        assertThat(run("report", "-o", "-")).as(err).isZero();
+        assertThat(out).contains("<code>- CONSUMES FILE:" + work + "/d/*</code>");
+        manifest("CONSUMES FILE:${workspace}/d/*");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("now allowed by klock.yaml:4");
+    }
+
+    @Test
     void nameWithWhatNobodySees_isWrittenAsAnEscape_thatTheManifestTakes() throws Exception {
         manifest("CONSUMES FILE:${workspace}/y");
         session("a", "block", "CONSUMES zero\u200bwidth\udb40\udc41 DENY");

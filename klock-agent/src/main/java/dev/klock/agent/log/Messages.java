@@ -98,11 +98,11 @@ public final class Messages {
 
     private static void toAllow(StringBuilder text, Predicate attempted, Resource resource, PlaceNames names) {
         text.append('\n').append(TO_ALLOW);
-        boolean unwritable = hasControls(resource);
+        boolean unwritable = isUnwritable(resource);
         Resource directory = unwritable || isRandomName(resource) ? directoryOf(resource) : null;
         text.append(Escapes.yaml(attempted.name().concat(" ").concat(names.text(lasting(directory == null ? resource : directory)))));
         if (directory != null) {
-            text.append(unwritable ? "\n  (a manifest takes no control characters" : "\n  (the name looks random")
+            text.append(unwritable ? "\n  (a manifest takes no control characters, nor what is not UTF-8" : "\n  (the name looks random")
                     .append(": /* stands for every name in that directory)");
         }
     }
@@ -167,17 +167,9 @@ public final class Messages {
     }
 
     /** Whether no manifest can name the file; its directory may be named. */
-    private static boolean hasControls(Resource resource) {
+    private static boolean isUnwritable(Resource resource) {
         String path = resource.path();
-        if (!resource.scheme().equals("FILE") || resource.form() != Resource.Form.EXACT) {
-            return false;
-        }
-        for (int i = path.lastIndexOf('/') + 1; i < path.length(); i++) {
-            if (Resource.isControl(path.charAt(i))) {
-                return true;
-            }
-        }
-        return false;
+        return resource.scheme().equals("FILE") && resource.form() == Resource.Form.EXACT && Resource.isUnwritable(path, path.lastIndexOf('/') + 1);
     }
 
     private static Resource directoryOf(Resource file) {

@@ -135,9 +135,13 @@ class MessagesTest {
         String message = violation(null, Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/a\\nb: \\*\\u001b but declared nothing.",
                 "  to allow it, add to scope: - MUTATES FILE:/w/*",
-                "  (a manifest takes no control characters: /* stands for every name in that directory)");
+                "  (a manifest takes no control characters, nor what is not UTF-8: /* stands for every name in that directory)");
         message = violation(null, Predicate.MUTATES, Resource.file("/w/a\u2028b"), null, 0, null, List.of(), null);
         assertThat(message).contains("  to allow it, add to scope: - MUTATES FILE:/w/*\n");
+        message = violation(null, Predicate.MUTATES, Resource.file("/w/\udcff\udcfebad"), null, 0, null, List.of(), null);
+        assertThat(message).contains("  to allow it, add to scope: - MUTATES FILE:/w/*\n", ", nor what is not UTF-8: /* stands for");
+        message = violation(null, Predicate.MUTATES, Resource.file("/w/\ud83d\ude00"), null, 0, null, List.of(), null);
+        assertThat(message).contains("MUTATES FILE:/w/\ud83d\ude00").doesNotContain("/*");
         message = violation(null, Predicate.MUTATES, Resource.file("/w/b: *"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/b: \\* but declared nothing.",
                 "  to allow it, add to scope: - \"MUTATES FILE:/w/b: \\\\*\"");
