@@ -48,6 +48,8 @@ public final class Observations implements LogVisitor {
     /** What programs that were started changed: by the programs that ran, in a manifest's form. */
     final Map<Set<String>, Node> effects = new HashMap<>();
     final Set<String> programs = new TreeSet<>();
+    /** Those of them that ran. */
+    final Set<String> started = new HashSet<>();
     private final Set<String> agents = new TreeSet<>();
     private final Set<String> madeFiles = new HashSet<>();
     /** What sessions have made and not removed, and no line lets the next one change. */
@@ -135,6 +137,9 @@ public final class Observations implements LogVisitor {
             String resource = relocation.program(event.resource());
             if (event.resource().startsWith(PROCESS) && predicate == Predicate.PROVIDES) {
                 programs.add(resource);
+                if (event.decision() != Decision.DENY) {
+                    started.add(resource);
+                }
             }
             others.computeIfAbsent(resource, none -> new TreeMap<>()).computeIfAbsent(predicate, none -> new Seen())
                     .add(event.count(), session, event.caller());

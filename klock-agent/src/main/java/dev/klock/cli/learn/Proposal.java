@@ -77,7 +77,7 @@ public final class Proposal {
                     urls.add(resource);
                     theirs.add(evidence);
                 } else {
-                    List<ProposedLine> effects = seen.programs.contains(resource) && predicate == Predicate.PROVIDES ? effects(seen, resource, together) : null;
+                    List<ProposedLine> effects = seen.started.contains(resource) && predicate == Predicate.PROVIDES ? effects(seen, resource, together) : null;
                     lines.add(new ProposedLine(predicate, Name.resource(resource), evidence, null, effects));
                 }
             }

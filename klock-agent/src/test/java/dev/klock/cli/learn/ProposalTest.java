@@ -214,6 +214,16 @@ class ProposalTest {
     }
 
     @Test
+    void programThatWasDenied_neverRan_soItsLineDoesNotSayWhatItChanged() throws Exception {
+        takesDenied = true;
+        log.add(event("PROVIDES", "PROCESS:/bin/touch", "start_process", Decision.DENY, "mode", null));
+        assertThat(ManifestWriter.items(proposal())).containsExactly("# 1 event, Main.main(Main.java:1), it did not run: say in effects: what it may touch, [] for nothing;"
+                + " without, it is taken to change all of its working directory", "- PROVIDES PROCESS:/bin/touch");
+        assertThat(read(ManifestWriter.manifest(proposal(), "a", null, List.of())).scope().get(0).effects()).isNull();
+        assertThat(saw("PROVIDES PROCESS:/bin/touch").scope()).contains("  effects: [] # nothing was seen to change while it ran");
+    }
+
+    @Test
     void urlsOfOneServer_becomeAll_fromSeveralOn() {
         assertThat(saw("CONSUMES URL:https://a.example/x", "CONSUMES URL:https://b.example/1", "CONSUMES URL:https://b.example/2",
                 "CONSUMES URL:https://b.example/3").scope()).containsExactly("CONSUMES URL:https://a.example/x", "CONSUMES URL:https://b.example/**");
