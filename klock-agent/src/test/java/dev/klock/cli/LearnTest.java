@@ -150,6 +150,40 @@ class LearnTest {
     }
 
     @Test
+    void merge_ofWhatALineOfTheDenyListStops_namesThatLine_andAddsNone() throws Exception {
+        String deny = HEAD + "  - CONSUMES FILE:${workspace}/y\ndeny:\n  - CONSUMES FILE:${workspace}/d/**\n";
+        Files.writeString(manifest, deny);
+        session("a", "block", "CONSUMES y ALLOW", "CONSUMES d/x DENY", "CONSUMES d/z DENY");
+        for (int i = 0; i < 2; i++) {
+            assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
+            assertThat(err).contains("klock.yaml:6: CONSUMES FILE:" + work + "/d/** denies CONSUMES FILE:" + work + "/d/x and 1 more: no line of the scope can allow that").hasLineCount(1);
+            assertThat(out).doesNotContain("declares all");
+            assertThat(manifest).hasContent(deny);
+        }
+        session("a", "permissive", "CONSUMES d/x WARN");
+        assertThat(run("shadow", "klock.yaml")).isEqualTo(3);
+        assertThat(out).contains("would deny 1 thing", "all of it by lines of its deny: list").doesNotContain("learn --merge");
+        session("a", "permissive", "CONSUMES other WARN");
+        assertThat(run("shadow", "klock.yaml")).isEqualTo(3);
+        assertThat(out).contains("would deny 2 things", "learn --merge");
+        manifest("CONSUMES FILE:${workspace}/y");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "s1")).as(err).isZero();
+        assertThat(out).contains("+  - CONSUMES FILE:${workspace}/d/x", "+  - CONSUMES FILE:${workspace}/d/z");
+    }
+
+    @Test
+    void merge_ofADeniedProgram_addsItsLineOnce_andNamesItUntilItSaysWhatTheProgramMayTouch() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        runWith(Map.of(), "block", List.of(), List.of(), "PROVIDES PROCESS:" + Path.of("/bin/true").toRealPath() + " DENY");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
+        String once = Files.readString(manifest);
+        assertThat(once).contains("it did not run: say in effects:").endsWith("  - PROVIDES PROCESS:" + Path.of("/bin/true").toRealPath() + "\n");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
+        assertThat(err).contains("does not say what the program may touch, so PROVIDES PROCESS:", "is denied: add effects: to that line").hasLineCount(1);
+        assertThat(manifest).hasContent(once);
+    }
+
+    @Test
     void merge_ofAnAgentThatHasItsOwnScope_isNotIntoThatOfTheProcess() throws Exception {
         Files.writeString(manifest, HEAD + "  - CONSUMES FILE:${workspace}/p\nagents:\n  - agent_id: b\n    scope:\n      - CONSUMES FILE:${workspace}/x\n");
         session("b", "block", "MUTATES z DENY");

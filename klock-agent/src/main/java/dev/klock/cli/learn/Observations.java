@@ -36,6 +36,12 @@ public final class Observations implements LogVisitor {
 
         /** Whether the effects of one of these programs, or of any if there is none, name it. */
         boolean byEffects(Set<String> programs, Predicate predicate, String resource);
+
+        /** The line that stops it, as {@code file:line: triple}: of the deny list, so that one more in the scope is of no use; null if none does. */
+        String denyLine(Predicate predicate, String resource);
+
+        /** The line of the scope, as {@code file:line: triple}, that would let the program start if it said what that may touch; null if none does. */
+        String withoutEffects(Predicate predicate, String resource);
     }
 
     private final boolean takesDenied;
@@ -59,6 +65,8 @@ public final class Observations implements LogVisitor {
     private long events;
     private long denied;
     private final Set<String> undeclared = new LinkedHashSet<>();
+    private final Map<String, Set<String>> denyLines = new TreeMap<>();
+    private final Map<String, Set<String>> withoutEffects = new TreeMap<>();
     private long lost;
     private long unreadable;
     private boolean tells;
@@ -152,11 +160,23 @@ public final class Observations implements LogVisitor {
     }
 
     private boolean isDeclared(Predicate predicate, LogEvent event) {
-        boolean is = declared != null && declared.byLine(predicate, event.resource());
-        if (!is) {
-            undeclared.add(predicate + " " + event.resource());
+        if (declared != null && declared.byLine(predicate, event.resource())) {
+            return true;
         }
-        return is;
+        undeclared.add(predicate + " " + event.resource());
+        return declared != null && isBeyondTheScope(predicate, event);
+    }
+
+    /** Whether it is another line of the manifest that has to be changed for it, and none to be added. */
+    private boolean isBeyondTheScope(Predicate predicate, LogEvent event) {
+        String denied = declared.denyLine(predicate, event.resource());
+        String mute = event.decision() == Decision.DENY ? declared.withoutEffects(predicate, event.resource()) : null;
+        if (denied != null) {
+            denyLines.computeIfAbsent(denied, none -> new LinkedHashSet<>()).add(predicate + " " + event.resource());
+        } else if (mute != null) {
+            withoutEffects.computeIfAbsent(mute, none -> new LinkedHashSet<>()).add(predicate + " " + event.resource());
+        }
+        return denied != null || mute != null;
     }
 
     /** What was made in the session may be done with as it likes. */
@@ -192,7 +212,8 @@ public final class Observations implements LogVisitor {
     /** All logs have been read. */
     public void end() {
         for (String file : madeFiles) {
-            if (declared == null || !declared.byLine(Predicate.MUTATES, FILE + Resource.escape(file))) {
+            String resource = FILE + Resource.escape(file);
+            if (declared == null || !declared.byLine(Predicate.MUTATES, resource) && declared.denyLine(Predicate.MUTATES, resource) == null) {
                 left.add(relocation.path(file));
             }
         }
@@ -248,6 +269,16 @@ public final class Observations implements LogVisitor {
     /** What was seen and is not declared, {@code PREDICATE RESOURCE}. */
     public Set<String> undeclared() {
         return undeclared;
+    }
+
+    /** What no line of the scope could allow: the lines that deny it, each with what it denies, {@code PREDICATE RESOURCE}. */
+    public Map<String, Set<String>> denyLines() {
+        return denyLines;
+    }
+
+    /** Programs that were denied though a line starts them: these lines, which do not say what they may touch, each with what it would start. */
+    public Map<String, Set<String>> withoutEffects() {
+        return withoutEffects;
     }
 
     /** Accesses that were denied. */
