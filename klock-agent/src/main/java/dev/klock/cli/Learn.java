@@ -188,7 +188,7 @@ final class Learn extends Verb {
         List<String> others = new ArrayList<>(ManifestWriter.effects(proposal));
         seen.denyLines().forEach((line, what) -> others.add(line + " denies " + first(what) + ": no line of the scope can allow that; if it may, take this one out of deny:"));
         seen.withoutEffects().forEach((line, what) -> others.add(line + " does not say what the program may touch, so " + first(what)
-                + " is denied: add effects: to that line, [] for nothing"));
+                + " is not allowed where it runs: add effects: to that line, [] for nothing"));
         others.forEach(terminal::complain);
         if (proposal.size() == 0 && others.isEmpty()) {
             terminal.line(old.file() + " declares all that was done in " + count + (count == 1 ? " session" : " sessions"));

@@ -179,8 +179,19 @@ class LearnTest {
         String once = Files.readString(manifest);
         assertThat(once).contains("it did not run: say in effects:").endsWith("  - PROVIDES PROCESS:" + Path.of("/bin/true").toRealPath() + "\n");
         assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
-        assertThat(err).contains("does not say what the program may touch, so PROVIDES PROCESS:", "is denied: add effects: to that line").hasLineCount(1);
+        assertThat(err).contains("does not say what the program may touch, so PROVIDES PROCESS:", "is not allowed where it runs: add effects: to that line").hasLineCount(1);
         assertThat(manifest).hasContent(once);
+        SessionClaim claim = SessionClaim.claim(Home.open(work.resolve(".klock").toFile()), "again");
+        VerificationLog log = VerificationLog.open(claim.log(), claim.id(), "a", "block", true, null);
+        log.record(new Event(1, "a", "main", null, Predicate.PROVIDES, Resource.parse("PROCESS:" + Path.of("/bin/true").toRealPath()), "true", Decision.ALLOW, "klock.yaml:6", null));
+        log.record(new Event(1, "a", "main", "start_process", Predicate.MUTATES, Resource.parse("FILE:" + work + "/**"), "true", Decision.DENY, "mode", "Main.main(Main.java:7)"));
+        log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write", "again")).as(err).isZero();
+        assertThat(err).contains("klock.yaml:6: PROVIDES PROCESS:", "add effects: to that line").hasLineCount(1);
+        assertThat(manifest).hasContent(once);
+        Files.writeString(manifest, once.replaceFirst("- PROVIDES (PROCESS:.*)", "- {predicate: PROVIDES, resource: \"$1\", effects: []}"));
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "again")).as(err).isZero();
+        assertThat(out).contains("declares all that was done");
     }
 
     @Test

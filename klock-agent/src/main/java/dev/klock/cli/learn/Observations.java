@@ -26,6 +26,7 @@ public final class Observations implements LogVisitor {
     private static final String FILE = "FILE:";
     private static final String PROCESS = "PROCESS:";
     private static final String MAKE_DIRECTORY = "make_directory";
+    private static final String START = "start_process";
     /** What these make nobody changes: a link has only its name, and what is written by that name is its target's. May be asked for null: not each record has one. */
     private static final Set<String> MADE_ONCE = new HashSet<>(List.of(MAKE_DIRECTORY, "symlink"));
 
@@ -169,14 +170,23 @@ public final class Observations implements LogVisitor {
 
     /** Whether it is another line of the manifest that has to be changed for it, and none to be added. */
     private boolean isBeyondTheScope(Predicate predicate, LogEvent event) {
+        if (isOfAStart(predicate, event)) {
+            // the program's own line is named
+            return true;
+        }
         String denied = declared.denyLine(predicate, event.resource());
-        String mute = event.decision() == Decision.DENY ? declared.withoutEffects(predicate, event.resource()) : null;
+        String mute = declared.withoutEffects(predicate, event.resource());
         if (denied != null) {
             denyLines.computeIfAbsent(denied, none -> new LinkedHashSet<>()).add(predicate + " " + event.resource());
         } else if (mute != null) {
             withoutEffects.computeIfAbsent(mute, none -> new LinkedHashSet<>()).add(predicate + " " + event.resource());
         }
         return denied != null || mute != null;
+    }
+
+    /** Whether a program was not started since its line does not say what it may touch, so that it was taken to change all of its working directory. */
+    private static boolean isOfAStart(Predicate predicate, LogEvent event) {
+        return predicate == Predicate.MUTATES && event.decision() == Decision.DENY && START.equals(event.op()) && Name.of(event.resource()).withAllBelow();
     }
 
     /** What was made in the session may be done with as it likes. */
@@ -276,7 +286,7 @@ public final class Observations implements LogVisitor {
         return denyLines;
     }
 
-    /** Programs that were denied though a line starts them: these lines, which do not say what they may touch, each with what it would start. */
+    /** Programs that would be denied though a line starts them: these lines, which do not say what they may touch, each with what it would start. */
     public Map<String, Set<String>> withoutEffects() {
         return withoutEffects;
     }
