@@ -147,6 +147,16 @@ class MessagesTest {
                 "  to allow it, add to scope: - \"MUTATES FILE:/w/b: \\\\*\"");
     }
 
+    @Test
+    void violation_ofARandomNameInAHome_doesNotAskForWhatAManifestIsRefusedFor() {
+        PlaceNames home = new PlaceNames(Map.of("user.home", "/h/u", "tmp", "/h/u"));
+        String message = Messages.violation(null, Predicate.PROVIDES, Resource.file("/h/u/x16749053536594378566.tmp"), null, 0, null, List.of(), Map.of(), null, home);
+        assertThat(message.lines()).containsExactly("Agent attempted PROVIDES on FILE:/h/u/x16749053536594378566.tmp but declared nothing.",
+                "  (no line can allow it: the name looks random, and a line for all names there would reach a whole home directory; have the file made elsewhere)");
+        message = Messages.violation(null, Predicate.CONSUMES, Resource.file("/h/u/x16749053536594378566.tmp"), null, 0, null, List.of(), Map.of(), null, home);
+        assertThat(message).contains("CONSUMES FILE:${tmp}/*");
+    }
+
     private static String violation(String agent, Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest, String manifest) {
         return Messages.violation(agent, attempted, resource, requested, declared, denying, nearest, Map.of(), manifest, PlaceNames.NONE);
     }
