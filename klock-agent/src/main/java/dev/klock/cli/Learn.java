@@ -131,6 +131,9 @@ final class Learn extends Verb {
         if (seen.denied() > 0 && !denied) {
             terminal.complain(seen.denied() + (seen.denied() == 1 ? " access was denied and is" : " accesses were denied and are") + " not declared (--denied)");
         }
+        for (String one : proposal.beyond()) {
+            terminal.complain(one + " cannot be declared: no manifest can write the name, nor let all of that directory be written; have it made elsewhere");
+        }
         if (given != null) {
             return merge(given, old, proposal, seen, chosen.size());
         }

@@ -1,8 +1,6 @@
 package dev.klock.cli.learn;
 
 import dev.klock.kernel.Predicate;
-import dev.klock.manifest.Reach;
-import dev.klock.manifest.ReadOptions;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -38,8 +36,7 @@ final class Generaliser {
     private final List<String> kept;
     private final String tmp;
     private final String workspace;
-    /** As a launch judges what is too broad to be written to. */
-    private final ReadOptions broad;
+    private final Places places;
     /** The workspace or the home is the directory of temporary files, or lies in it. */
     private final boolean tmpHoldsPlaces;
     private final String mavenRepo;
@@ -55,7 +52,7 @@ final class Generaliser {
         this.kept = places.kept();
         this.tmp = places.value("tmp");
         this.workspace = places.value("workspace");
-        this.broad = new ReadOptions().homes(places.value("user.home"));
+        this.places = places;
         this.tmpHoldsPlaces = tmp != null && (Collections.frequency(kept, tmp) > 1 || kept.stream().anyMatch(place -> place.startsWith(tmp + "/")));
         this.mavenRepo = places.value("maven.repo");
     }
@@ -148,10 +145,13 @@ final class Generaliser {
             isRandom |= isRandom(name.name) && !isKept(name.path());
             unwritable |= name.unwritable;
         }
+        unwritable &= !isBeyond(path, predicate);
         boolean taken = names.size() >= several && mayBeTaken(directory, path) || unwritable || isRandom && mayHaveAnyName(directory, path);
         if (!taken) {
             for (Node name : names) {
-                lines.add(exact(name, predicate));
+                if (!name.unwritable) {
+                    lines.add(exact(name, predicate));
+                }
             }
             return;
         }
@@ -161,6 +161,22 @@ final class Generaliser {
         }
         String reason = unwritable ? "a name with control characters, which no manifest can write" : isRandom ? "names chosen at random" : null;
         lines.add(new ProposedLine(predicate, Resource.of("FILE", path, Resource.Form.CHILDREN), together, reason, null));
+    }
+
+    /** Whether no line can stand for a name in it that no manifest can write. */
+    private boolean isBeyond(String path, Predicate predicate) {
+        return predicate.changes() && places.isBroad(path);
+    }
+
+    /** What of {@code directory} and below no line can stand for, {@code PREDICATE RESOURCE}. */
+    void beyond(Node directory, Predicate predicate, Set<String> found) {
+        boolean broad = isBeyond(directory.path(), predicate);
+        for (Node child : broad ? directory.children() : List.<Node>of()) {
+            if (child.unwritable && child.itself(predicate) != null) {
+                found.add(predicate + " FILE:" + Resource.escape(Places.itself(child.path())));
+            }
+            beyond(child, predicate, found);
+        }
     }
 
     private static ProposedLine exact(Node node, Predicate predicate) {
@@ -174,8 +190,7 @@ final class Generaliser {
     /** Whether {@code /*} of it may stand for names chosen at random: also of a workspace, and above one; not where a manifest would be refused that lets write there. */
     private boolean mayHaveAnyName(Node directory, String path) {
         boolean deep = directory.depth() >= (Places.isApart(path) ? LEAST_DEPTH + 1 : LEAST_DEPTH);
-        Resource names = Resource.of("FILE", Places.itself(path), Resource.Form.CHILDREN);
-        return (deep || path.equals(tmp) || path.equals(workspace)) && Reach.refusal(Predicate.MUTATES, names, broad) == null;
+        return (deep || path.equals(tmp) || path.equals(workspace)) && !places.isBroad(path);
     }
 
     private boolean isKept(String path) {

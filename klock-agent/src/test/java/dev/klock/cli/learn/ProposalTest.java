@@ -155,8 +155,16 @@ class ProposalTest {
         for (String tmp : List.of("/h/u", "/h")) {
             List<String> scope = scopeWith(Map.of("workspace", "/opt/w", "tmp", tmp, "user.home", "/h/u"));
             assertThat(scope).filteredOn(line -> line.startsWith("- ")).as(tmp).hasSize(2).noneMatch(line -> line.endsWith("*"));
-            assertThat(scope).filteredOn(line -> line.contains("a name that the next run may not have")).hasSize(2);
+            assertThat(scope).filteredOn(line -> line.endsWith("a name that the next run may not have: then have it made elsewhere")).hasSize(2);
         }
+    }
+
+    @Test
+    void nameThatNoManifestCanWrite_inAHome_isNamedAndNotDeclared() throws Exception {
+        saw("MUTATES FILE:/home/u/a\nb", "MUTATES FILE:/home/u/c", "CONSUMES FILE:/home/u/a\nb", "MUTATES FILE:/home/u/proj/a\nb");
+        assertThat(scope()).containsExactlyInAnyOrder("CONSUMES FILE:${user.home}/*", "MUTATES FILE:${user.home}/c", "MUTATES FILE:${workspace}/*");
+        assertThat(proposal().beyond()).containsExactly("MUTATES FILE:/home/u/a\nb");
+        read(ManifestWriter.manifest(proposal(), "a", null, List.of()));
     }
 
     @Test
