@@ -23,11 +23,8 @@ final class DeclaredBy implements Observations.Declared {
 
     @Override
     public boolean byLine(Predicate predicate, String resource) {
-        try {
-            return judge.decide(predicate, Name.resource(resource)).allowed();
-        } catch (ResourceSyntaxException | UsageException unwritable) {
-            return false;
-        }
+        Judge.Answer answer = answer(predicate, resource);
+        return answer != null && answer.allowed();
     }
 
     @Override
@@ -46,6 +43,39 @@ final class DeclaredBy implements Observations.Declared {
             }
         }
         return false;
+    }
+
+    @Override
+    public String denyLine(Predicate predicate, String resource) {
+        Judge.Answer answer = answer(predicate, resource);
+        return answer == null || answer.by != Judge.By.DENY || answer.predicate != predicate ? null : place(answer.line);
+    }
+
+    @Override
+    public String withoutEffects(Predicate predicate, String resource) {
+        Judge.Answer answer = answer(predicate, resource);
+        if (answer == null || answer.allowed() || answer.predicate == predicate) {
+            return null;
+        }
+        for (Line line : manifest.scope()) {
+            if (line.predicate() == predicate && line.effects() == null && line.resource().toString().equals(resource)) {
+                return place(line);
+            }
+        }
+        return null;
+    }
+
+    private String place(Line line) {
+        return manifest.file() + ":" + line.line() + ": " + line;
+    }
+
+    /** Null where no operation has such a resource. */
+    private Judge.Answer answer(Predicate predicate, String resource) {
+        try {
+            return judge.decide(predicate, Name.resource(resource));
+        } catch (ResourceSyntaxException | UsageException unwritable) {
+            return null;
+        }
     }
 
     private static boolean covers(Line line, Predicate predicate, String resource) {

@@ -131,8 +131,11 @@ final class Learn extends Verb {
         if (seen.denied() > 0 && !denied) {
             terminal.complain(seen.denied() + (seen.denied() == 1 ? " access was denied and is" : " accesses were denied and are") + " not declared (--denied)");
         }
+        for (String one : proposal.beyond()) {
+            terminal.complain(one + " cannot be declared: no manifest can write the name, nor let all of that directory be written; have it made elsewhere");
+        }
         if (given != null) {
-            return merge(given, old, proposal, chosen.size());
+            return merge(given, old, proposal, seen, chosen.size());
         }
         String id = agent != null ? agent : seen.agents().isEmpty() ? "agent" : seen.agents().iterator().next();
         List<String> head = head(seen, chosen.size());
@@ -184,10 +187,13 @@ final class Learn extends Verb {
         return file;
     }
 
-    private int merge(Given given, Manifest old, Proposal proposal, int count) throws UsageException, IOException {
-        List<String> effects = ManifestWriter.effects(proposal);
-        effects.forEach(terminal::complain);
-        if (proposal.size() == 0 && effects.isEmpty()) {
+    private int merge(Given given, Manifest old, Proposal proposal, Observations seen, int count) throws UsageException, IOException {
+        List<String> others = new ArrayList<>(ManifestWriter.effects(proposal));
+        seen.denyLines().forEach((line, what) -> others.add(line + " denies " + first(what) + ": no line of the scope can allow that; if it may, take this one out of deny:"));
+        seen.withoutEffects().forEach((line, what) -> others.add(line + " does not say what the program may touch, so " + first(what)
+                + " is not allowed where it runs: add effects: to that line, [] for nothing"));
+        others.forEach(terminal::complain);
+        if (proposal.size() == 0 && others.isEmpty()) {
             terminal.line(old.file() + " declares all that was done in " + count + (count == 1 ? " session" : " sessions"));
         }
         if (proposal.size() == 0) {
@@ -214,6 +220,10 @@ final class Learn extends Verb {
             terminal.complain("nothing is changed yet; --write changes " + old.file());
         }
         return ExitCode.OK;
+    }
+
+    private static String first(Set<String> triples) {
+        return triples.iterator().next() + (triples.size() > 1 ? " and " + (triples.size() - 1) + " more" : "");
     }
 
     private File place(Given given, Path home) {

@@ -265,7 +265,7 @@ final class Report extends Verb {
     /** As the log has it: a file's own name may hold what no manifest can write. */
     private static Resource resource(String text) {
         int slash = text.lastIndexOf('/');
-        boolean odd = text.startsWith(FILE) && slash > FILE.length() && text.chars().skip(slash).anyMatch(Resource::isControl);
+        boolean odd = text.startsWith(FILE) && slash > FILE.length() && Resource.isUnwritable(text, slash);
         if (!odd) {
             return Resource.parse(text);
         }

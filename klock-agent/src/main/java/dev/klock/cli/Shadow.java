@@ -73,6 +73,12 @@ final class Shadow extends Verb {
             return first.predicate() + " " + first.resource();
         }
 
+        /** Whether a line that denies it is what has to be changed, and none to be added. */
+        boolean isOfADenyLine() {
+            Judge.Answer answer = answer();
+            return answer != null && answer.by == Judge.By.DENY && answer.predicate.name().equals(first.predicate());
+        }
+
         /** Null where a child did it that the manifest lets start, or no operation has such a resource. */
         Judge.Answer answer() {
             try {
@@ -243,7 +249,8 @@ final class Shadow extends Verb {
             terminal.out.println(Escapes.line(manifest.file()) + " would deny " + terminal.good("nothing") + of);
         } else {
             terminal.out.println(Escapes.line(manifest.file()) + " would deny " + terminal.bad(found.size() + (found.size() == 1 ? " thing" : " things")) + of
-                    + "; what it lacks: java -jar klock.jar learn --merge " + Escapes.line(file) + " SESSION");
+                    + (found.values().stream().allMatch(Found::isOfADenyLine) ? "; all of it by lines of its deny: list, so if it may be, take those out"
+                    : "; what it lacks: java -jar klock.jar learn --merge " + Escapes.line(file) + " SESSION"));
         }
     }
 

@@ -150,6 +150,51 @@ class LearnTest {
     }
 
     @Test
+    void merge_ofWhatALineOfTheDenyListStops_namesThatLine_andAddsNone() throws Exception {
+        String deny = HEAD + "  - CONSUMES FILE:${workspace}/y\ndeny:\n  - CONSUMES FILE:${workspace}/d/**\n";
+        Files.writeString(manifest, deny);
+        session("a", "block", "CONSUMES y ALLOW", "CONSUMES d/x DENY", "CONSUMES d/z DENY");
+        for (int i = 0; i < 2; i++) {
+            assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
+            assertThat(err).contains("klock.yaml:6: CONSUMES FILE:" + work + "/d/** denies CONSUMES FILE:" + work + "/d/x and 1 more: no line of the scope can allow that").hasLineCount(1);
+            assertThat(out).doesNotContain("declares all");
+            assertThat(manifest).hasContent(deny);
+        }
+        session("a", "permissive", "CONSUMES d/x WARN");
+        assertThat(run("shadow", "klock.yaml")).isEqualTo(3);
+        assertThat(out).contains("would deny 1 thing", "all of it by lines of its deny: list").doesNotContain("learn --merge");
+        session("a", "permissive", "CONSUMES other WARN");
+        assertThat(run("shadow", "klock.yaml")).isEqualTo(3);
+        assertThat(out).contains("would deny 2 things", "learn --merge");
+        manifest("CONSUMES FILE:${workspace}/y");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "s1")).as(err).isZero();
+        assertThat(out).contains("+  - CONSUMES FILE:${workspace}/d/x", "+  - CONSUMES FILE:${workspace}/d/z");
+    }
+
+    @Test
+    void merge_ofADeniedProgram_addsItsLineOnce_andNamesItUntilItSaysWhatTheProgramMayTouch() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        runWith(Map.of(), "block", List.of(), List.of(), "PROVIDES PROCESS:" + Path.of("/bin/true").toRealPath() + " DENY");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
+        String once = Files.readString(manifest);
+        assertThat(once).contains("it did not run: say in effects:").endsWith("  - PROVIDES PROCESS:" + Path.of("/bin/true").toRealPath() + "\n");
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write")).as(err).isZero();
+        assertThat(err).contains("does not say what the program may touch, so PROVIDES PROCESS:", "is not allowed where it runs: add effects: to that line").hasLineCount(1);
+        assertThat(manifest).hasContent(once);
+        SessionClaim claim = SessionClaim.claim(Home.open(work.resolve(".klock").toFile()), "again");
+        VerificationLog log = VerificationLog.open(claim.log(), claim.id(), "a", "block", true, null);
+        log.record(new Event(1, "a", "main", null, Predicate.PROVIDES, Resource.parse("PROCESS:" + Path.of("/bin/true").toRealPath()), "true", Decision.ALLOW, "klock.yaml:6", null));
+        log.record(new Event(1, "a", "main", "start_process", Predicate.MUTATES, Resource.parse("FILE:" + work + "/**"), "true", Decision.DENY, "mode", "Main.main(Main.java:7)"));
+        log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "--write", "again")).as(err).isZero();
+        assertThat(err).contains("klock.yaml:6: PROVIDES PROCESS:", "add effects: to that line").hasLineCount(1);
+        assertThat(manifest).hasContent(once);
+        Files.writeString(manifest, once.replaceFirst("- PROVIDES (PROCESS:.*)", "- {predicate: PROVIDES, resource: \"$1\", effects: []}"));
+        assertThat(run("learn", "--merge", "klock.yaml", "--denied", "again")).as(err).isZero();
+        assertThat(out).contains("declares all that was done");
+    }
+
+    @Test
     void merge_ofAnAgentThatHasItsOwnScope_isNotIntoThatOfTheProcess() throws Exception {
         Files.writeString(manifest, HEAD + "  - CONSUMES FILE:${workspace}/p\nagents:\n  - agent_id: b\n    scope:\n      - CONSUMES FILE:${workspace}/x\n");
         session("b", "block", "MUTATES z DENY");
@@ -311,6 +356,19 @@ class LearnTest {
         manifest("CONSUMES FILE:${workspace}/w/**");
         assertThat(run("shadow", "klock.yaml", "s1")).isEqualTo(3);
         assertThat(out).contains("would be denied PROVIDES FILE:" + work + "/w/esc\\u001b[31m.txt", "would deny 4 things").doesNotContain("\u001b");
+    }
+
+    @Test
+    void nameThatIsNotUtf8_isAllowedByItsDirectory_inEveryMessage() throws Exception {
+        manifest("CONSUMES FILE:${workspace}/y");
+        session("a", "block", "CONSUMES d/\udcff\udcfebad DENY");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("to allow it, add to scope: - CONSUMES FILE:${workspace}/d/*\n").doesNotContain("scope: - \"CONSUMES");
+        assertThat(run("report", "-o", "-")).as(err).isZero();
+        assertThat(out).contains("<code>- CONSUMES FILE:" + work + "/d/*</code>");
+        manifest("CONSUMES FILE:${workspace}/d/*");
+        assertThat(run("explain")).as(err).isZero();
+        assertThat(out).contains("now allowed by klock.yaml:4");
     }
 
     @Test

@@ -50,6 +50,19 @@ public final class Resource implements Comparable<Resource> {
         return Character.isISOControl(c) || c == '\u2028' || c == '\u2029';
     }
 
+    /** Whether {@code text} has, from {@code from} on, what no manifest can write: a control character, or half of a surrogate pair, which stands for a byte that is not UTF-8. */
+    public static boolean isUnwritable(String text, int from) {
+        for (int i = from; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
+                i++;
+            } else if (isControl(c) || Character.isSurrogate(c)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * The resource that {@code text} writes, strictly: {@code SCHEME:path}, the scheme in any case, the path canonical (K1-7 to K1-9,
      * K1-14, C16 to C18). {@code \} before {@code *}, {@code \} and {@code $} takes that character as it is (a <code>\${</code> is no

@@ -144,7 +144,7 @@ final class ResourceSyntax {
                     : Character.isLowSurrogate(c) && (i == 0 || !Character.isHighSurrogate(text.charAt(i - 1)));
             if (loneSurrogate) {
                 throw new ResourceSyntaxException(scheme + " path " + quote(text) + " holds half a surrogate pair at position " + (i + 1),
-                        "no file name can hold it: take it out");
+                        scheme.equals("FILE") ? "a name that is not UTF-8 cannot be written here: name its directory, with /*" : "take it out");
             }
         }
     }

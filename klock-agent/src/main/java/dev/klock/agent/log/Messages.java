@@ -2,6 +2,8 @@ package dev.klock.agent.log;
 
 import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Line;
+import dev.klock.manifest.Reach;
+import dev.klock.manifest.ReadOptions;
 import dev.klock.resource.Resource;
 import java.util.List;
 import java.util.Map;
@@ -97,12 +99,18 @@ public final class Messages {
     }
 
     private static void toAllow(StringBuilder text, Predicate attempted, Resource resource, PlaceNames names) {
-        text.append('\n').append(TO_ALLOW);
-        boolean unwritable = hasControls(resource);
+        boolean unwritable = isUnwritable(resource);
         Resource directory = unwritable || isRandomName(resource) ? directoryOf(resource) : null;
+        String broad = directory == null ? null : Reach.refusal(attempted, directory, new ReadOptions().homes(names.value("user.home")));
+        if (broad != null) {
+            text.append("\n  (no line can allow it: ").append(unwritable ? "a manifest takes no such name" : "the name looks random").append(", and a line for all names there would reach ").append(broad)
+                    .append("; have the file made elsewhere)");
+            return;
+        }
+        text.append('\n').append(TO_ALLOW);
         text.append(Escapes.yaml(attempted.name().concat(" ").concat(names.text(lasting(directory == null ? resource : directory)))));
         if (directory != null) {
-            text.append(unwritable ? "\n  (a manifest takes no control characters" : "\n  (the name looks random")
+            text.append(unwritable ? "\n  (a manifest takes no control characters, nor what is not UTF-8" : "\n  (the name looks random")
                     .append(": /* stands for every name in that directory)");
         }
     }
@@ -167,17 +175,9 @@ public final class Messages {
     }
 
     /** Whether no manifest can name the file; its directory may be named. */
-    private static boolean hasControls(Resource resource) {
+    private static boolean isUnwritable(Resource resource) {
         String path = resource.path();
-        if (!resource.scheme().equals("FILE") || resource.form() != Resource.Form.EXACT) {
-            return false;
-        }
-        for (int i = path.lastIndexOf('/') + 1; i < path.length(); i++) {
-            if (Resource.isControl(path.charAt(i))) {
-                return true;
-            }
-        }
-        return false;
+        return resource.scheme().equals("FILE") && resource.form() == Resource.Form.EXACT && Resource.isUnwritable(path, path.lastIndexOf('/') + 1);
     }
 
     private static Resource directoryOf(Resource file) {

@@ -12,7 +12,8 @@ import java.util.Set;
 /**
  * Takes names together: a few stay what they are, more in one directory become its {@code /*}, and where several of its directories have
  * something, its {@code /**}. Never at or above the workspace, the user's home or the directory of temporary files, nor near the root, unless it is
- * told to: a manifest that allows everything is worth nothing. Immutable.
+ * told to: a manifest that allows everything is worth nothing. Names chosen at random become {@code /*} there, too, unless the manifest would be
+ * refused for it. Immutable.
  */
 final class Generaliser {
     /** Directories of tools, which are theirs as a whole: the name, what has to lie beside it (null for nothing), and whose it is. */
@@ -34,6 +35,8 @@ final class Generaliser {
     /** At or above one of these nothing is taken together. */
     private final List<String> kept;
     private final String tmp;
+    private final String workspace;
+    private final Places places;
     /** The workspace or the home is the directory of temporary files, or lies in it. */
     private final boolean tmpHoldsPlaces;
     private final String mavenRepo;
@@ -48,6 +51,8 @@ final class Generaliser {
         this.whole = whole;
         this.kept = places.kept();
         this.tmp = places.value("tmp");
+        this.workspace = places.value("workspace");
+        this.places = places;
         this.tmpHoldsPlaces = tmp != null && (Collections.frequency(kept, tmp) > 1 || kept.stream().anyMatch(place -> place.startsWith(tmp + "/")));
         this.mavenRepo = places.value("maven.repo");
     }
@@ -137,13 +142,16 @@ final class Generaliser {
         boolean isRandom = false;
         boolean unwritable = false;
         for (Node name : names) {
-            isRandom |= isRandom(name.name);
+            isRandom |= isRandom(name.name) && !isKept(name.path());
             unwritable |= name.unwritable;
         }
-        boolean taken = names.size() >= several && mayBeTaken(directory, path) || unwritable || isRandom && (path.equals(tmp) || mayBeTaken(directory, path));
+        unwritable &= !isBeyond(path, predicate);
+        boolean taken = names.size() >= several && mayBeTaken(directory, path) || unwritable || isRandom && mayHaveAnyName(directory, path);
         if (!taken) {
             for (Node name : names) {
-                lines.add(exact(name, predicate));
+                if (!name.unwritable) {
+                    lines.add(exact(name, predicate));
+                }
             }
             return;
         }
@@ -155,12 +163,34 @@ final class Generaliser {
         lines.add(new ProposedLine(predicate, Resource.of("FILE", path, Resource.Form.CHILDREN), together, reason, null));
     }
 
+    /** Whether no line can stand for a name in it that no manifest can write. */
+    private boolean isBeyond(String path, Predicate predicate) {
+        return predicate.changes() && places.isBroad(path);
+    }
+
+    /** What of {@code directory} and below no line can stand for, {@code PREDICATE RESOURCE}. */
+    void beyond(Node directory, Predicate predicate, Set<String> found) {
+        boolean broad = isBeyond(directory.path(), predicate);
+        for (Node child : broad ? directory.children() : List.<Node>of()) {
+            if (child.unwritable && child.itself(predicate) != null) {
+                found.add(predicate + " FILE:" + Resource.escape(Places.itself(child.path())));
+            }
+            beyond(child, predicate, found);
+        }
+    }
+
     private static ProposedLine exact(Node node, Predicate predicate) {
         return new ProposedLine(predicate, Resource.file(node.path()), node.itself(predicate), null, null);
     }
 
     private boolean mayBeTaken(Node directory, String path) {
         return directory.depth() >= (Places.isApart(path) ? LEAST_DEPTH + 1 : LEAST_DEPTH) && !isKept(path);
+    }
+
+    /** Whether {@code /*} of it may stand for names chosen at random: also of a workspace, and above one; not where a manifest would be refused that lets write there. */
+    private boolean mayHaveAnyName(Node directory, String path) {
+        boolean deep = directory.depth() >= (Places.isApart(path) ? LEAST_DEPTH + 1 : LEAST_DEPTH);
+        return (deep || path.equals(tmp) || path.equals(workspace)) && !places.isBroad(path);
     }
 
     private boolean isKept(String path) {

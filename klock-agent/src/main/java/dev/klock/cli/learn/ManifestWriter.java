@@ -1,6 +1,7 @@
 package dev.klock.cli.learn;
 
 import dev.klock.agent.log.Escapes;
+import dev.klock.kernel.Predicate;
 import dev.klock.manifest.Manifest;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
@@ -102,8 +103,12 @@ public final class ManifestWriter {
             text.append(text.length() == 0 ? "" : ", ").append("the next run will find what this one has left there");
         }
         Resource resource = line.resource();
+        if (resource.scheme().equals("PROCESS") && line.predicate() == Predicate.PROVIDES && line.effects() == null) {
+            text.append(text.length() == 0 ? "" : ", ").append("it did not run: say in effects: what it may touch, [] for nothing; without, it is taken to change all of its working directory");
+        }
         if (resource.scheme().equals("FILE") && resource.form() == Resource.Form.EXACT && Generaliser.isRandom(places.below(resource.path()))) {
-            text.append(text.length() == 0 ? "" : ", ").append("a name that the next run may not have: then declare its directory, or have it made elsewhere");
+            text.append(text.length() == 0 ? "" : ", ").append("a name that the next run may not have: then ")
+                    .append(places.isTooBroad(resource) ? "have it made elsewhere" : "declare its directory, or have it made elsewhere");
         }
         return text.toString();
     }

@@ -28,12 +28,7 @@ public record Name(String path, boolean withAllBelow, boolean isUnwritable) {
             }
             path.append(c);
         }
-        boolean control = path.codePoints().anyMatch(Name::isUnwritable);
-        return new Name(path.toString(), all, control);
-    }
-
-    private static boolean isUnwritable(int c) {
-        return Resource.isControl(c) || c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
+        return new Name(path.toString(), all, Resource.isUnwritable(path.toString(), 0));
     }
 
     /**

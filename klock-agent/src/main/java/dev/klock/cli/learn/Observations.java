@@ -26,6 +26,7 @@ public final class Observations implements LogVisitor {
     private static final String FILE = "FILE:";
     private static final String PROCESS = "PROCESS:";
     private static final String MAKE_DIRECTORY = "make_directory";
+    private static final String START = "start_process";
     /** What these make nobody changes: a link has only its name, and what is written by that name is its target's. May be asked for null: not each record has one. */
     private static final Set<String> MADE_ONCE = new HashSet<>(List.of(MAKE_DIRECTORY, "symlink"));
 
@@ -36,6 +37,12 @@ public final class Observations implements LogVisitor {
 
         /** Whether the effects of one of these programs, or of any if there is none, name it. */
         boolean byEffects(Set<String> programs, Predicate predicate, String resource);
+
+        /** The line that stops it, as {@code file:line: triple}: of the deny list, so that one more in the scope is of no use; null if none does. */
+        String denyLine(Predicate predicate, String resource);
+
+        /** The line of the scope, as {@code file:line: triple}, that would let the program start if it said what that may touch; null if none does. */
+        String withoutEffects(Predicate predicate, String resource);
     }
 
     private final boolean takesDenied;
@@ -48,6 +55,8 @@ public final class Observations implements LogVisitor {
     /** What programs that were started changed: by the programs that ran, in a manifest's form. */
     final Map<Set<String>, Node> effects = new HashMap<>();
     final Set<String> programs = new TreeSet<>();
+    /** Those of them that ran. */
+    final Set<String> started = new HashSet<>();
     private final Set<String> agents = new TreeSet<>();
     private final Set<String> madeFiles = new HashSet<>();
     /** What sessions have made and not removed, and no line lets the next one change. */
@@ -57,6 +66,8 @@ public final class Observations implements LogVisitor {
     private long events;
     private long denied;
     private final Set<String> undeclared = new LinkedHashSet<>();
+    private final Map<String, Set<String>> denyLines = new TreeMap<>();
+    private final Map<String, Set<String>> withoutEffects = new TreeMap<>();
     private long lost;
     private long unreadable;
     private boolean tells;
@@ -135,6 +146,9 @@ public final class Observations implements LogVisitor {
             String resource = relocation.program(event.resource());
             if (event.resource().startsWith(PROCESS) && predicate == Predicate.PROVIDES) {
                 programs.add(resource);
+                if (event.decision() != Decision.DENY) {
+                    started.add(resource);
+                }
             }
             others.computeIfAbsent(resource, none -> new TreeMap<>()).computeIfAbsent(predicate, none -> new Seen())
                     .add(event.count(), session, event.caller());
@@ -147,11 +161,32 @@ public final class Observations implements LogVisitor {
     }
 
     private boolean isDeclared(Predicate predicate, LogEvent event) {
-        boolean is = declared != null && declared.byLine(predicate, event.resource());
-        if (!is) {
-            undeclared.add(predicate + " " + event.resource());
+        if (declared != null && declared.byLine(predicate, event.resource())) {
+            return true;
         }
-        return is;
+        undeclared.add(predicate + " " + event.resource());
+        return declared != null && isBeyondTheScope(predicate, event);
+    }
+
+    /** Whether it is another line of the manifest that has to be changed for it, and none to be added. */
+    private boolean isBeyondTheScope(Predicate predicate, LogEvent event) {
+        if (isOfAStart(predicate, event)) {
+            // the program's own line is named
+            return true;
+        }
+        String denied = declared.denyLine(predicate, event.resource());
+        String mute = declared.withoutEffects(predicate, event.resource());
+        if (denied != null) {
+            denyLines.computeIfAbsent(denied, none -> new LinkedHashSet<>()).add(predicate + " " + event.resource());
+        } else if (mute != null) {
+            withoutEffects.computeIfAbsent(mute, none -> new LinkedHashSet<>()).add(predicate + " " + event.resource());
+        }
+        return denied != null || mute != null;
+    }
+
+    /** Whether a program was not started since its line does not say what it may touch, so that it was taken to change all of its working directory. */
+    private static boolean isOfAStart(Predicate predicate, LogEvent event) {
+        return predicate == Predicate.MUTATES && event.decision() == Decision.DENY && START.equals(event.op()) && Name.of(event.resource()).withAllBelow();
     }
 
     /** What was made in the session may be done with as it likes. */
@@ -187,7 +222,8 @@ public final class Observations implements LogVisitor {
     /** All logs have been read. */
     public void end() {
         for (String file : madeFiles) {
-            if (declared == null || !declared.byLine(Predicate.MUTATES, FILE + Resource.escape(file))) {
+            String resource = FILE + Resource.escape(file);
+            if (declared == null || !declared.byLine(Predicate.MUTATES, resource) && declared.denyLine(Predicate.MUTATES, resource) == null) {
                 left.add(relocation.path(file));
             }
         }
@@ -243,6 +279,16 @@ public final class Observations implements LogVisitor {
     /** What was seen and is not declared, {@code PREDICATE RESOURCE}. */
     public Set<String> undeclared() {
         return undeclared;
+    }
+
+    /** What no line of the scope could allow: the lines that deny it, each with what it denies, {@code PREDICATE RESOURCE}. */
+    public Map<String, Set<String>> denyLines() {
+        return denyLines;
+    }
+
+    /** Programs that would be denied though a line starts them: these lines, which do not say what they may touch, each with what it would start. */
+    public Map<String, Set<String>> withoutEffects() {
+        return withoutEffects;
     }
 
     /** Accesses that were denied. */

@@ -1,6 +1,9 @@
 package dev.klock.cli.learn;
 
 import dev.klock.agent.log.PlaceNames;
+import dev.klock.kernel.Predicate;
+import dev.klock.manifest.Reach;
+import dev.klock.manifest.ReadOptions;
 import dev.klock.manifest.Variables;
 import dev.klock.resource.Resource;
 import java.util.ArrayList;
@@ -47,6 +50,17 @@ final class Places {
             kept.add(LITERAL + directory);
         }
         return kept;
+    }
+
+    /** Whether a manifest is refused for a line that lets all names be written that lie beside {@code file}, as a launch judges it. */
+    boolean isTooBroad(Resource file) {
+        String path = itself(file.path());
+        return isBroad(path.substring(0, Math.max(1, path.lastIndexOf('/'))));
+    }
+
+    /** The same of all names in {@code directory}. */
+    boolean isBroad(String directory) {
+        return Reach.refusal(Predicate.MUTATES, Resource.of("FILE", itself(directory), Resource.Form.CHILDREN), new ReadOptions().homes(value("user.home"))) != null;
     }
 
     /** Whether every variable is the same directory to both. */

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** What a manifest has to declare so that it allows all that was seen. Immutable. */
 public final class Proposal {
@@ -28,7 +29,10 @@ public final class Proposal {
     /** What changed while programs ran that are declared already, by those. */
     final Map<Set<String>, List<ProposedLine>> beside;
 
-    private Proposal(List<ProposedLine> lines, Places places, Map<Set<String>, List<ProposedLine>> beside) {
+    private final Set<String> beyond;
+
+    private Proposal(List<ProposedLine> lines, Places places, Map<Set<String>, List<ProposedLine>> beside, Set<String> beyond) {
+        this.beyond = beyond;
         this.lines = lines;
         this.places = places;
         this.beside = beside;
@@ -58,7 +62,11 @@ public final class Proposal {
                 beside.put(ran.getKey(), files(ran.getValue(), new Generaliser(from, whole, places)));
             }
         }
-        return new Proposal(lines, places, beside);
+        Set<String> beyond = new TreeSet<>();
+        for (Predicate predicate : ORDER) {
+            new Generaliser(from, whole, places).beyond(seen.files, predicate, beyond);
+        }
+        return new Proposal(lines, places, beside, beyond);
     }
 
     private static List<ProposedLine> lines(Observations seen, Generaliser together) {
@@ -77,7 +85,7 @@ public final class Proposal {
                     urls.add(resource);
                     theirs.add(evidence);
                 } else {
-                    List<ProposedLine> effects = seen.programs.contains(resource) && predicate == Predicate.PROVIDES ? effects(seen, resource, together) : null;
+                    List<ProposedLine> effects = seen.started.contains(resource) && predicate == Predicate.PROVIDES ? effects(seen, resource, together) : null;
                     lines.add(new ProposedLine(predicate, Name.resource(resource), evidence, null, effects));
                 }
             }
@@ -170,6 +178,11 @@ public final class Proposal {
             }
         }
         return false;
+    }
+
+    /** What was seen and no manifest can declare, {@code PREDICATE RESOURCE}: a name that cannot be written, where all names of its directory may not be. */
+    public Set<String> beyond() {
+        return beyond;
     }
 
     /** How many lines of the scope. */

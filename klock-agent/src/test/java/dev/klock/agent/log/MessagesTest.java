@@ -135,12 +135,26 @@ class MessagesTest {
         String message = violation(null, Predicate.MUTATES, Resource.file("/w/a\nb: *\u001b"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/a\\nb: \\*\\u001b but declared nothing.",
                 "  to allow it, add to scope: - MUTATES FILE:/w/*",
-                "  (a manifest takes no control characters: /* stands for every name in that directory)");
+                "  (a manifest takes no control characters, nor what is not UTF-8: /* stands for every name in that directory)");
         message = violation(null, Predicate.MUTATES, Resource.file("/w/a\u2028b"), null, 0, null, List.of(), null);
         assertThat(message).contains("  to allow it, add to scope: - MUTATES FILE:/w/*\n");
+        message = violation(null, Predicate.MUTATES, Resource.file("/w/\udcff\udcfebad"), null, 0, null, List.of(), null);
+        assertThat(message).contains("  to allow it, add to scope: - MUTATES FILE:/w/*\n", ", nor what is not UTF-8: /* stands for");
+        message = violation(null, Predicate.MUTATES, Resource.file("/w/\ud83d\ude00"), null, 0, null, List.of(), null);
+        assertThat(message).contains("MUTATES FILE:/w/\ud83d\ude00").doesNotContain("/*");
         message = violation(null, Predicate.MUTATES, Resource.file("/w/b: *"), null, 0, null, List.of(), null);
         assertThat(message.lines()).containsExactly("Agent attempted MUTATES on FILE:/w/b: \\* but declared nothing.",
                 "  to allow it, add to scope: - \"MUTATES FILE:/w/b: \\\\*\"");
+    }
+
+    @Test
+    void violation_ofARandomNameInAHome_doesNotAskForWhatAManifestIsRefusedFor() {
+        PlaceNames home = new PlaceNames(Map.of("user.home", "/h/u", "tmp", "/h/u"));
+        String message = Messages.violation(null, Predicate.PROVIDES, Resource.file("/h/u/x16749053536594378566.tmp"), null, 0, null, List.of(), Map.of(), null, home);
+        assertThat(message.lines()).containsExactly("Agent attempted PROVIDES on FILE:/h/u/x16749053536594378566.tmp but declared nothing.",
+                "  (no line can allow it: the name looks random, and a line for all names there would reach a whole home directory; have the file made elsewhere)");
+        message = Messages.violation(null, Predicate.CONSUMES, Resource.file("/h/u/x16749053536594378566.tmp"), null, 0, null, List.of(), Map.of(), null, home);
+        assertThat(message).contains("CONSUMES FILE:${tmp}/*");
     }
 
     private static String violation(String agent, Predicate attempted, Resource resource, String requested, int declared, Line denying, List<Line> nearest, String manifest) {

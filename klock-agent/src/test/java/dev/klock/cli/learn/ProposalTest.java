@@ -143,6 +143,44 @@ class ProposalTest {
                 .noneMatch(line -> line.endsWith("/**"));
     }
 
+    private List<String> scopeWith(Map<String, String> places) {
+        Observations seen = new Observations(false, null);
+        log.forEach(seen::event);
+        return ManifestWriter.items(Proposal.of(seen, 3, Set.of(), places::get));
+    }
+
+    @Test
+    void randomNames_inAHome_stayWhatTheyAre_sinceAManifestIsRefusedForAllOfIt() throws Exception {
+        saw("PROVIDES FILE:/h/u/x16749053536594378566.tmp", "PROVIDES FILE:/h/x26749053536594378566.tmp");
+        for (String tmp : List.of("/h/u", "/h")) {
+            List<String> scope = scopeWith(Map.of("workspace", "/opt/w", "tmp", tmp, "user.home", "/h/u"));
+            assertThat(scope).filteredOn(line -> line.startsWith("- ")).as(tmp).hasSize(2).noneMatch(line -> line.endsWith("*"));
+            assertThat(scope).filteredOn(line -> line.endsWith("a name that the next run may not have: then have it made elsewhere")).hasSize(2);
+        }
+    }
+
+    @Test
+    void nameThatNoManifestCanWrite_inAHome_isNamedAndNotDeclared() throws Exception {
+        saw("MUTATES FILE:/home/u/a\nb", "MUTATES FILE:/home/u/c", "CONSUMES FILE:/home/u/a\nb", "MUTATES FILE:/home/u/proj/a\nb");
+        assertThat(scope()).containsExactlyInAnyOrder("CONSUMES FILE:${user.home}/*", "MUTATES FILE:${user.home}/c", "MUTATES FILE:${workspace}/*");
+        assertThat(proposal().beyond()).containsExactly("MUTATES FILE:/home/u/a\nb");
+        read(ManifestWriter.manifest(proposal(), "a", null, List.of()));
+    }
+
+    @Test
+    void randomNames_besideTheDirectoryOfTemporaryFiles_orInTheWorkspace_becomeAnyName() {
+        saw("PROVIDES FILE:/opt/w/x16749053536594378566.tmp", "PROVIDES FILE:/opt/w/data/x26749053536594378566.tmp", "DEPENDS_ON FILE:/opt/w/data");
+        assertThat(scopeWith(Map.of("workspace", "/opt/w", "tmp", "/opt/w/data/t", "user.home", "/h/u")))
+                .contains("- PROVIDES FILE:${workspace}/*", "- PROVIDES FILE:${workspace}/data/*").noneMatch(line -> line.contains("**"));
+        assertThat(scopeWith(Map.of("workspace", "/opt/w/data/proj", "tmp", "/tmp", "user.home", "/h/u")))
+                .contains("- PROVIDES FILE:/opt/w/*", "- PROVIDES FILE:/opt/w/data/*").noneMatch(line -> line.contains("**"));
+        log.clear();
+        assertThat(saw("PROVIDES FILE:/app/x16749053536594378566.tmp").scopeWith(Map.of("workspace", "/app", "tmp", "/tmp", "user.home", "/root"))).contains("- PROVIDES FILE:${workspace}/*");
+        log.clear();
+        assertThat(saw("DEPENDS_ON FILE:/opt/x16749053536594378566").scopeWith(Map.of("workspace", "/opt/x16749053536594378566/w", "tmp", "/opt", "user.home", "/h/u")))
+                .contains("- DEPENDS_ON FILE:/opt/x16749053536594378566".replace("/opt", "${tmp}"));
+    }
+
     @Test
     void whatTheSessionMade_isItsOwn_andWhatItLeftItWillFindTheNextTime() {
         log.add(event("PROVIDES", "FILE:/w/made/dir", "make_directory", Decision.LEARN, "mode", null));
@@ -181,6 +219,16 @@ class ProposalTest {
         assertThat(scope()).containsExactly("predicate: PROVIDES", "  resource: \"PROCESS:/bin/true\"", "  effects: [] # nothing was seen to change while it ran",
                 "predicate: PROVIDES", "  resource: \"PROCESS:/usr/bin/git\"", "  effects: # what it may touch: klock looks at what has changed, not at what it does",
                 "    # 1 event, Main.main(Main.java:1)", "    - MUTATES FILE:/w/repo/.git/HEAD");
+    }
+
+    @Test
+    void programThatWasDenied_neverRan_soItsLineDoesNotSayWhatItChanged() throws Exception {
+        takesDenied = true;
+        log.add(event("PROVIDES", "PROCESS:/bin/touch", "start_process", Decision.DENY, "mode", null));
+        assertThat(ManifestWriter.items(proposal())).containsExactly("# 1 event, Main.main(Main.java:1), it did not run: say in effects: what it may touch, [] for nothing;"
+                + " without, it is taken to change all of its working directory", "- PROVIDES PROCESS:/bin/touch");
+        assertThat(read(ManifestWriter.manifest(proposal(), "a", null, List.of())).scope().get(0).effects()).isNull();
+        assertThat(saw("PROVIDES PROCESS:/bin/touch").scope()).contains("  effects: [] # nothing was seen to change while it ran");
     }
 
     @Test
