@@ -13,7 +13,8 @@ package dev.klock.bridge;
  * completes what the task has waited for, or helps a fork-join pool: such a one is always for whom it was submitted, and so is what it calls.
  *
  * <p>Called from inside {@code LockSupport.unpark}, class initialisers and the like, maybe near the end of a stack: nothing here may throw, park,
- * take a lock or call what the program may override, but for {@link #enterQueued}, which comes where a pool has just looked into its queue. On a carrier of virtual threads nothing is ever called.
+ * take a lock or call what the program may override, but for {@link #queued} and {@link #enterQueued}, which come where a pool looks into its queue
+ * itself. On a carrier of virtual threads nothing is ever called.
  */
 public interface Tasks {
     /** The calling thread has made or scheduled {@code task}, or is about to start this thread; only the first time counts. */
