@@ -837,6 +837,15 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** What an earlier rename has brought to {@code place} is gone from there. */
+    private void loseBrought(Name place) throws IOException {
+        for (Entry e : known.all()) {
+            if (e.role == Entry.TOUCHED && e.lost == 0 && place.equals(e.place)) {
+                lose(e, Rollback.GONE);
+            }
+        }
+    }
+
     private void lose(Entry e, int how) throws IOException {
         e.lost = how;
         append(PLACE, placed(e));
@@ -988,6 +997,7 @@ public final class Backups implements Closeable {
                 boolean own = isChangedSince(known.get(was), tree.at) || isChangedSince(known.get(at), tree.at);
                 if (!own && !children.isOpen(was) && !children.isOpen(at)) {
                     lose(known.entry(was), Rollback.GONE);
+                    loseBrought(was);
                 }
             }
         }

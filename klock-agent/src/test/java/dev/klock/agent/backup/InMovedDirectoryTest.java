@@ -822,4 +822,19 @@ class InMovedDirectoryTest {
         assertThat(first.count(KEPT_THEIRS)).as("%s", first).isZero();
         assertThat(first.toString()).doesNotContain("where the session had moved it");
     }
+
+    /** They have taken it away when the directory had been imaged once more, and before it was renamed on. */
+    @ParameterizedTest
+    @EnumSource
+    void rename_ofADirectoryThatLostAFileOfOthersInBetween_namesIt(End how) throws IOException {
+        Path third = d.resolveSibling("third");
+        work.rename(d, e);
+        work.rename(e, third);
+        work.rename(third, e, () -> Files.delete(third.resolve("o")), () -> { });
+
+        RollbackReport report = end(how);
+
+        assertThat(said(report, d.resolve("o"))).as("%s", report).isNotEqualTo("null");
+        assertThat(d.resolve("p")).hasContent("another");
+    }
 }
