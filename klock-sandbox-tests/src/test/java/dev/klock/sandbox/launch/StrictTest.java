@@ -91,7 +91,7 @@ class StrictTest {
         Outcome outcome = straysAndIsPutBack(jdk, "write w/x stray");
         assertThat(outcome.out()).startsWith("main begins\n").doesNotContain("main ends");
         assertThat(outcome.err()).contains("Agent attempted MUTATES on FILE:" + directory.toAbsolutePath() + "/w/x but declared nothing.")
-                .contains("MUTATES FILE:" + directory.toAbsolutePath() + "/w/x");
+                .contains("to allow it, add to scope: - MUTATES FILE:${workspace}/w/x");
         JsonNode denial = outcome.log().decided("deny").get(0);
         assertThat(denial.path("predicate").asText() + " " + denial.path("resource").asText())
                 .isEqualTo("MUTATES FILE:" + directory.toAbsolutePath() + "/w/x");
