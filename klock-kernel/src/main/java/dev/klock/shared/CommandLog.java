@@ -2,6 +2,7 @@ package dev.klock.shared;
 
 import java.io.Closeable;
 import java.io.File;
+import java.io.FileNotFoundException;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -146,7 +147,10 @@ final class CommandLog implements Closeable {
                 there.readFully(now);
             }
             return Arrays.equals(now, last);
-        } catch (IOException gone) {
+        } catch (FileNotFoundException unopened) {
+            // maybe only since the program has no descriptor left: that tells nothing of the file
+            return file.isFile();
+        } catch (IOException another) {
             return false;
         }
     }
