@@ -8,10 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
 import java.util.Set;
 
 /** What is not put back because somebody else's work is there: the images of it are put beside, below the session's directory. */
 final class Aside {
+    private static final String ASIDE = "aside";
+
     private final Backups backups;
     private final Anchored files;
     private final Undo undo;
@@ -31,7 +34,7 @@ final class Aside {
         if (p.e.image.kind != FileState.FILE || undo.dry()) {
             return;
         }
-        Path image = putAside(p, p.e.image, p.e.contentAt, "");
+        Path image = putAside(p, p.e.image, p.e.contentAt, ASIDE, "");
         if (image != null) {
             p.keeps(image, why);
         }
@@ -40,7 +43,7 @@ final class Aside {
     /** What could not be put back is given to the user to put back by hand. */
     void ofFailed(Plan p) {
         if (p.outcome == Outcome.FAILED && p.e.image.kind == FileState.FILE && p.e.contentAt >= 0 && !undo.dry()) {
-            Path image = putAside(p, p.e.image, p.e.contentAt, "");
+            Path image = putAside(p, p.e.image, p.e.contentAt, ASIDE, "");
             if (image != null) {
                 p.keeps(image, p.detail);
             }
@@ -48,16 +51,20 @@ final class Aside {
     }
 
     /** Answers where it now is; null if it could not be put there. */
-    private Path putAside(Plan p, FileState image, long contentAt, String suffix) {
-        if (contentAt < 0) {
+    private Path putAside(Plan p, FileState image, long contentAt, String in, String suffix) {
+        if (contentAt < 0 && image.kind == FileState.FILE) {
             p.note("our image is damaged");
             return null;
         }
         try {
-            Path aside = backups.aside("aside", p.index, p.e.name);
+            Path aside = backups.aside(in, p.index, p.e.name);
             aside = aside.resolveSibling(aside.getFileName() + suffix);
             Path own = files.own(aside);
             Files.deleteIfExists(own);
+            if (image.kind == FileState.LINK) {
+                Files.createSymbolicLink(own, files.text(image.link));
+                return aside;
+            }
             try (FileChannel out = FileChannel.open(own, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
                 backups.copy(image, contentAt, Channels.newOutputStream(out));
@@ -75,7 +82,7 @@ final class Aside {
         for (int i = 0; i < p.e.earlier.length; i++) {
             Entry.Earlier was = p.e.earlier[i];
             if (was.contentAt >= 0) {
-                Path aside = putAside(p, was.image, was.contentAt, ".v" + (i + 2));
+                Path aside = putAside(p, was.image, was.contentAt, ASIDE, ".v" + (i + 2));
                 if (aside != null) {
                     p.note("a version of others is " + aside);
                 }
@@ -111,7 +118,7 @@ final class Aside {
         for (int i = 0; i < e.earlier.length; i++) {
             Entry.Earlier was = e.earlier[i];
             if (was.contentAt >= 0) {
-                Path aside = putAside(p, was.image, was.contentAt, i == 0 && !kept ? "" : ".v" + (i + 1));
+                Path aside = putAside(p, was.image, was.contentAt, ASIDE, i == 0 && !kept ? "" : ".v" + (i + 1));
                 if (aside != null && (i == 0 && !kept || p.aside == null)) {
                     p.keeps(aside, p.detail);
                 }
@@ -122,6 +129,27 @@ final class Aside {
         }
         if (others > 0) {
             p.note("earlier versions of others are beside ours, as .v2 and so on");
+        }
+    }
+
+    /**
+     * What came while a child ran, and the program changed then: the child's work goes, but somebody else may have made it, and it may be nowhere else.
+     */
+    void ofChildren(Plan p) {
+        if (p.outcome == null || undo.dry()) {
+            return;
+        }
+        for (int i = 0; i < p.e.beside.length; i++) {
+            Entry.Earlier was = p.e.beside[i];
+            if (was.image.kind == FileState.LINK ? Arrays.equals(p.e.image.link, was.image.link) : Arrays.equals(p.e.image.sha, was.image.sha)) {
+                continue;
+            }
+            Path kept = putAside(p, was.image, was.contentAt, "displaced", ".v" + (i + 1));
+            if (kept != null && p.aside == null) {
+                p.keeps(kept, Displaced.WHILE_A_CHILD_RAN);
+            } else if (kept != null) {
+                p.note("what came while a child ran is in " + kept);
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -570,6 +571,9 @@ public final class Backups implements Closeable {
                     meet(e, -1);
                 }
                 return again;
+            }
+            if (e.freshBeside) {
+                return !look(e.name).sameStat(e.beside[e.beside.length - 1].image) && keepBeside(e);
             }
             if (!changedSinceImaged(e)) {
                 return false;
@@ -1353,6 +1357,9 @@ public final class Backups implements Closeable {
         } else if (e.role == Entry.TOUCHED) {
             pack.append(TOUCH, named(e.name.bytes, 0).array(), null, 0, true);
         }
+        for (Entry.Earlier one : imaged ? Entry.NO_EARLIER : e.beside) {
+            pack.append(IMAGE, imageHead(e.name, Entry.BESIDE, one.image, one.contentAt), null, 0, true);
+        }
         if (e.place != null || e.lost != 0) {
             pack.append(PLACE, placed(e).array(), null, 0, true);
         }
@@ -1897,15 +1904,22 @@ public final class Backups implements Closeable {
                     take(e, Entry.TOUCHED);
                     open(e);
                 } else {
+                    if (e.isChilds || there != null && !there.sameStat(was) && children.isOpen(e.name)) {
+                        keepBeside(e);
+                    }
                     openAgain(e);
                 }
                 found(e, there);
             } else if (e.users == 0) {
                 // opened with a tree that has gone since, perhaps: it is here again
+                FileState there = FileState.look(files, e.name);
+                if (e.isChilds || !there.sameStat(e.lastKnown()) && children.isOpen(e.name)) {
+                    keepBeside(e);
+                }
                 append(TOUCH, named(e.name.bytes, 0));
                 e.isLeftByRecord = false;
                 open(e);
-                found(e, FileState.look(files, e.name));
+                found(e, there);
             } else {
                 if (e.onlyMapped != null) {
                     append(TOUCH, named(e.name.bytes, 0));
@@ -1925,6 +1939,9 @@ public final class Backups implements Closeable {
                 above(e.name);
                 record(e, Entry.TOUCHED, FileState.absent(), -1);
                 e.moved = made.kind != FileState.ABSENT;
+                if (e.moved && (known.isChilds(made) || !known.isOfSession(e.name, made))) {
+                    keepBeside(e);
+                }
                 found(e, made);
                 return;
             }
@@ -2077,6 +2094,9 @@ public final class Backups implements Closeable {
                 if (moved != null) {
                     // its other names must know of it, which are changed by this one, and so must the place that it may go on to
                     meets(e, moved, later);
+                    if (known.isChilds(moved)) {
+                        keepBeside(e);
+                    }
                 }
                 return;
             }
@@ -2095,6 +2115,39 @@ public final class Backups implements Closeable {
                 if (attempt == READ_ATTEMPTS) {
                     throw gone;
                 }
+            }
+        }
+    }
+
+    /**
+     * What is there came while a child ran, so it goes with a rollback as the child's work, and is kept for whoever else may have made it. It is about
+     * to be changed by the program: what it is now is kept beside the image. Holds e, which is TOUCHED.
+     *
+     * @return false if there is nothing to keep
+     */
+    private boolean keepBeside(Entry e) throws IOException {
+        e.isChilds = false;
+        e.fresh = false;
+        for (int attempt = 1; ; attempt++) {
+            FileState now = look(e.name);
+            if (now.kind == FileState.LINK) {
+                record(e, Entry.BESIDE, now, -1);
+                return true;
+            }
+            if (now.kind != FileState.FILE || now.size == 0) {
+                return false;
+            }
+            try {
+                takeFile(e, Entry.BESIDE, now, null);
+                e.freshBeside = true;
+                return true;
+            } catch (Pack.Unstable changed) {
+                if (attempt == READ_ATTEMPTS) {
+                    throw new IOException("no copy of " + e.name + " can be kept: it changes while it is read (" + changed.getMessage() + ")");
+                }
+            } catch (NoSuchFileException | AccessDeniedException gone) {
+                // or it cannot be read, and what it holds is not known to the session either
+                return false;
             }
         }
     }
@@ -2510,6 +2563,7 @@ public final class Backups implements Closeable {
     /** The session has left e so. Holds e. */
     void left(Entry e, FileState now, long at) {
         e.fresh = false;
+        e.freshBeside = false;
         if (now.kind != FileState.ABSENT) {
             known.leftSo(now, !now.sameStat(e.image));
         }
@@ -2526,6 +2580,11 @@ public final class Backups implements Closeable {
     }
 
     private void publish(Entry e, int role, FileState state, long contentAt) {
+        if (role == Entry.BESIDE) {
+            e.recordEnd = pack.end();
+            e.isBeside(state, contentAt);
+            return;
+        }
         e.image = state;
         e.contentAt = contentAt;
         e.recordEnd = pack.end();
@@ -3031,11 +3090,16 @@ public final class Backups implements Closeable {
             if (e.contentAt >= 0 && Sources.isOwn(e.contentAt)) {
                 e.image = e.image.withSha(shaOf(e.image, e.contentAt));
             }
-            for (int i = 0; i < e.earlier.length; i++) {
-                Entry.Earlier was = e.earlier[i];
-                if (was.contentAt >= 0 && Sources.isOwn(was.contentAt)) {
-                    e.earlier[i] = new Entry.Earlier(was.image.withSha(shaOf(was.image, was.contentAt)), was.contentAt);
-                }
+            readHashes(e.earlier);
+            readHashes(e.beside);
+        }
+    }
+
+    private void readHashes(Entry.Earlier[] images) throws IOException {
+        for (int i = 0; i < images.length; i++) {
+            Entry.Earlier was = images[i];
+            if (was.contentAt >= 0 && Sources.isOwn(was.contentAt)) {
+                images[i] = new Entry.Earlier(was.image.withSha(shaOf(was.image, was.contentAt)), was.contentAt);
             }
         }
     }

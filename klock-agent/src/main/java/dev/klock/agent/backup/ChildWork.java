@@ -205,7 +205,7 @@ final class ChildWork {
                 }
                 boolean directoryOnly = now.kind == FileState.DIRECTORY && now.sameInode(before) && now.sameOwnerAndMode(before);
                 if (!directoryOnly) {
-                    e.byChild = true;
+                    e.byChild();
                     changes.add(new Backups.Change(e.name.bytes, before.kind != FileState.ABSENT, now.kind != FileState.ABSENT));
                 }
                 if (e.left != null) {
@@ -217,7 +217,7 @@ final class ChildWork {
                 backups.writeLeft(e, true);
             }
         } catch (IOException unknown) {
-            e.byChild = true;
+            e.byChild();
             changes.add(new Backups.Change(e.name.bytes, before.kind != FileState.ABSENT, true));
         }
     }
@@ -273,7 +273,7 @@ final class ChildWork {
         synchronized (e) {
             FileState now = e.role == Entry.TOUCHED ? null : backups.look(e.name);
             if (now != null && !backups.isStream(now)) {
-                e.byChild = true;
+                e.byChild();
                 backups.record(e, Entry.TOUCHED, FileState.absent(), -1, true);
                 if (isLater(now, until)) {
                     e.left(FileState.absent(), backups.next());
@@ -377,7 +377,7 @@ final class ChildWork {
         for (Name name : made) {
             Entry e = known.entry(name);
             FileState now = FileState.look(files, name);
-            e.byChild = true;
+            e.byChild();
             backups.record(e, Entry.TOUCHED, FileState.absent(), -1);
             if (now.ctime > until) {
                 e.left(FileState.absent(), backups.next());

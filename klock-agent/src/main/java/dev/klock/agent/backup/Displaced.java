@@ -23,7 +23,7 @@ final class Displaced {
     /** Largest content that is copied, not linked, before an attributed file gives way. */
     static final long MAX_DISPLACED_COPY = 64L << 20;
 
-    private static final String WHILE_A_CHILD_RAN = "changed while a child ran, by it or by somebody else; what was there is kept";
+    static final String WHILE_A_CHILD_RAN = "changed while a child ran, by it or by somebody else; what was there is kept";
 
     /** How often what changes again and again while it is to give way is looked at. */
     static final int MAX_LOOKS = 3;

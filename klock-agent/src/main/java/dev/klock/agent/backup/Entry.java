@@ -12,6 +12,8 @@ final class Entry {
     static final int IMPLIED = 2;
     /** Touched: the image is what a rollback brings back. */
     static final int TOUCHED = 3;
+    /** In records only: what came while a child ran, and the program has changed since. It is kept beside the image, and does not come back. */
+    static final int BESIDE = 4;
 
     static final Earlier[] NO_EARLIER = {};
     private static final FileState[] NONE_MET = {};
@@ -35,10 +37,14 @@ final class Entry {
     long contentAt = -1;
     /** What was imaged before somebody else changed the path between two changes of the session's, oldest first; as a rule nothing. */
     Earlier[] earlier = NO_EARLIER;
+    /** What others may have made while a child ran, as it was before the program changed it, oldest first; as a rule nothing. */
+    Earlier[] beside = NO_EARLIER;
     /** The pack up to here must be durable before the effect. */
     volatile long recordEnd;
     /** The image is of what was just there, and the session has left nothing since. */
     boolean fresh;
+    /** The last {@link #beside} is of what was just there, and the session has left nothing since. */
+    boolean freshBeside;
     /** The image is what others have written into a file that has more names: it is to be that of the others, too; else null. */
     volatile FileState theirs;
     /** Data of the image fails its checksum. */
@@ -89,6 +95,8 @@ final class Entry {
     int sameCount;
     /** It changed while a child ran, not by the program itself: by the child or, which nothing tells apart, by somebody else. */
     boolean byChild;
+    /** What is there is what came {@link #byChild}: the program has not begun to change it since. */
+    boolean isChilds;
     /** A child was at work on it, and what is there now came when the child was over: {@link #left} says what was there before. */
     boolean othersNow;
     /** What was at the path when it was touched again is not known, so its directory counts as changed. */
@@ -153,6 +161,17 @@ final class Entry {
     void superseded() {
         earlier = Arrays.copyOf(earlier, earlier.length + 1);
         earlier[earlier.length - 1] = new Earlier(image, contentAt);
+    }
+
+    void isBeside(FileState file, long at) {
+        beside = Arrays.copyOf(beside, beside.length + 1);
+        beside[beside.length - 1] = new Earlier(file, at);
+    }
+
+    /** It is as it was when a child was over: so the child has left it or, which nothing tells apart, somebody else. */
+    void byChild() {
+        byChild = true;
+        isChilds = true;
     }
 
     /** Whether a mapping may store to it in this very moment. */

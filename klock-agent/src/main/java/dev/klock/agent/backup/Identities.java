@@ -842,11 +842,20 @@ final class Identities {
      * have made it.
      */
     boolean isOfAChild(FileState now) {
+        return isOfAChild(now, false);
+    }
+
+    /** {@link #isOfAChild} of what the program has not begun to change since. */
+    boolean isChilds(FileState now) {
+        return isOfAChild(now, true);
+    }
+
+    private boolean isOfAChild(FileState now, boolean unchanged) {
         Entry[] candidates = now.kind == FileState.FILE || now.kind == FileState.LINK ? byInode.get(now.ino) : null;
         for (int i = 0; candidates != null && i < candidates.length; i++) {
             Entry c = candidates[i];
             FileState left = c.left;
-            if (c.role == Entry.TOUCHED && c.byChild && (left != null && left.sameInode(now) || c.wasAt(now))) {
+            if (c.role == Entry.TOUCHED && (unchanged ? c.isChilds : c.byChild) && (left != null && left.sameInode(now) || c.wasAt(now))) {
                 return true;
             }
         }

@@ -170,7 +170,9 @@ final class OwnFiles {
                 if (type == Backups.IMAGE) {
                     byte[] path = new byte[head.getInt()];
                     head.get(path);
-                    imaged.add(new Name(path));
+                    if (head.getInt() != Entry.BESIDE) {
+                        imaged.add(new Name(path));
+                    }
                 }
             }
         }).close();

@@ -190,6 +190,12 @@ final class Replay implements Pack.Reader {
         int role = in.getInt();
         long ref = in.getLong();
         FileState image = FileState.decode(in);
+        boolean lost = ref >= 0 && !Sources.isOwn(ref) && (image.sha == null || !backups.sources.isKnown(ref));
+        long contentAt = lost ? -1 : ref >= 0 ? ref : dataLength > 0 ? dataAt : -1;
+        if (role == Entry.BESIDE) {
+            e.isBeside(image, contentAt);
+            return;
+        }
         if (e.role == Entry.TOUCHED) {
             if (role != Entry.TOUCHED) {
                 return;
@@ -197,8 +203,7 @@ final class Replay implements Pack.Reader {
             e.superseded();
         }
         e.image = image;
-        boolean lost = ref >= 0 && !Sources.isOwn(ref) && (image.sha == null || !backups.sources.isKnown(ref));
-        e.contentAt = lost ? -1 : ref >= 0 ? ref : dataLength > 0 ? dataAt : -1;
+        e.contentAt = contentAt;
         if (!intact) {
             damaged.add(dataAt);
         }

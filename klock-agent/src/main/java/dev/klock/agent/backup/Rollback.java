@@ -1373,6 +1373,7 @@ final class Rollback {
         for (Plan p : plans) {
             aside.betweenTwo(p);
             aside.ofFailed(p);
+            aside.ofChildren(p);
             stillMapped(p);
             isStillMoved(p);
         }

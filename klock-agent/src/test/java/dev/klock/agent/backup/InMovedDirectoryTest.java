@@ -474,21 +474,28 @@ class InMovedDirectoryTest {
 
     /** What others do while a child is at work is not told from what it does itself: it gives way, and is kept, and named. */
     private void workOfOthersWhileAChildRuns() throws IOException {
+        workOfOthersWhileAChildRuns(() -> { });
+    }
+
+    private void workOfOthersWhileAChildRuns(Work.Effect then) throws IOException {
         backups.openTree(Work.name(d), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
         save(d.resolve("o"), "saved meanwhile");
         Files.writeString(d.resolve("p"), "written meanwhile");
         Files.writeString(d.resolve("n"), "made meanwhile");
         Files.createSymbolicLink(d.resolve("l"), Path.of("linked meanwhile"));
         Files.createLink(d.resolve("m"), Files.writeString(d.resolve("sub/m"), "of two names meanwhile"));
+        then.run();
         backups.leftTree(Work.name(d));
     }
 
     private void assertThatAllIsKeptAndNamed(RollbackReport report) throws IOException {
         assertThat(kept()).contains("saved meanwhile", "written meanwhile", "made meanwhile", "-> linked meanwhile", "of two names meanwhile");
         StringBuilder named = new StringBuilder();
-        for (RollbackReport.Entry entry : report.displaced()) {
-            if (entry.detail().contains("while a child ran")) {
-                named.append(Files.isSymbolicLink(entry.aside()) ? "link" : Files.readString(entry.aside())).append('\n');
+        try (Stream<Path> files = Files.list(backups.directory().resolve("displaced"))) {
+            for (Path file : files.toList()) {
+                boolean isNamed = report.displaced().stream().filter(entry -> entry.detail().contains("while a child ran"))
+                        .anyMatch(entry -> entry.aside().equals(file) || entry.detail().contains(file.toString()));
+                named.append(!isNamed ? "" : Files.isSymbolicLink(file) ? "link" : Files.readString(file)).append('\n');
             }
         }
         assertThat(named.toString()).contains("saved meanwhile", "written meanwhile", "made meanwhile", "link", "of two names meanwhile");
@@ -580,6 +587,78 @@ class InMovedDirectoryTest {
 
         assertThat(TreeListing.of(d.getParent())).as("%s", report).isEqualTo(before);
         assertThatAllIsKeptAndNamed(report);
+    }
+
+    private void destroyAllIn(Path directory) throws IOException {
+        work.write(directory.resolve("o"), "program's");
+        work.rename(Files.writeString(directory.getParent().resolve("beside"), "saved by the program"), directory.resolve("p"));
+        work.delete(directory.resolve("n"));
+        work.delete(directory.resolve("l"));
+        work.write(directory.resolve("m"), "program's");
+        work.write(directory.resolve("m"), "program's again");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("C32")
+    void work_ofOthersWhileAChildRuns_thatTheProgramThenOverwrites_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d);
+        workOfOthersWhileAChildRuns();
+        destroyAllIn(d);
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d)).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("C32")
+    void work_ofOthersWhileAChildRuns_thatTheProgramThenOverwritesInARenamedDirectory_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d);
+        workOfOthersWhileAChildRuns();
+        work.rename(d, e);
+        work.rename(e, e.resolveSibling("f"));
+        destroyAllIn(e.resolveSibling("f"));
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d)).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("C32")
+    void work_ofOthers_thatTheProgramOverwritesWhileTheChildStillRuns_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d);
+        workOfOthersWhileAChildRuns(() -> destroyAllIn(d));
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d)).as("%s", report).isEqualTo(before);
+        assertThatAllIsKeptAndNamed(report);
+    }
+
+    /** What the program alone has made is not somebody else's because a child ran. */
+    @Test
+    @Tag("C32")
+    void work_ofTheProgramWhileAChildRuns_isNotKeptAsSomebodyElses() throws IOException {
+        Map<String, String> before = TreeListing.of(d);
+        backups.openTree(Work.name(d), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        for (String text : new String[] {"first", "second", "third"}) {
+            work.write(d.resolve("o"), text);
+            work.write(d.resolve("new"), text);
+        }
+        backups.leftTree(Work.name(d));
+        work.write(d.resolve("o"), "fourth");
+        work.delete(d.resolve("new"));
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(TreeListing.of(d)).as("%s", report).isEqualTo(before);
+        assertThat(report.displaced()).isEmpty();
     }
 
     /** Owner, mode and an attribute of a directory and of what is in it; the owner only where that may be given away. */
