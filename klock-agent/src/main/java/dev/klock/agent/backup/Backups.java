@@ -1198,7 +1198,8 @@ public final class Backups implements Closeable {
                 return true;
             }
         } catch (IOException unknown) {
-            // as what is found next
+            e.leftUnknown();
+            return false;
         }
         e.left = null;
         return false;
@@ -2718,6 +2719,7 @@ public final class Backups implements Closeable {
             collect(e);
         } catch (IOException unknown) {
             // as if it had not been left: a rollback keeps what it displaces
+            e.leftUnknown();
             return;
         }
     }
@@ -2766,14 +2768,11 @@ public final class Backups implements Closeable {
                 // the first time it is little against the image that was just made durable
                 if (e.leftCount < WRITTEN_AT_ONCE || now.racy() && System.nanoTime() - e.hashedAtNs > HASH_PAUSE_NS) {
                     e.hashedAtNs = System.nanoTime();
-                    byte[] sha = Sha256.of(files.path(e.name.bytes));
-                    if (FileState.look(files, e.name).sameStat(now)) {
-                        now = now.withSha(sha);
-                    }
+                    now = hashed(e.name, now);
                 }
             }
         } catch (IOException unknown) {
-            e.left = null;
+            e.leftUnknown();
             return;
         }
         boolean sameName = now.kind == FileState.ABSENT ? before.kind == FileState.ABSENT : now.sameInode(before);
@@ -2797,6 +2796,18 @@ public final class Backups implements Closeable {
         }
         e.leftNs = System.nanoTime();
         collect(e);
+    }
+
+    /** {@code now} with the hash of what the file holds, if that can be read and is the same still. */
+    private FileState hashed(Name name, FileState now) throws IOException {
+        byte[] sha;
+        try {
+            sha = Sha256.of(files.path(name.bytes));
+        } catch (IOException unreadable) {
+            // the session may have made it so: its times tell as much
+            return now;
+        }
+        return FileState.look(files, name).sameStat(now) ? now.withSha(sha) : now;
     }
 
     /**

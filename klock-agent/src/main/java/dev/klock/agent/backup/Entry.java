@@ -204,6 +204,12 @@ final class Entry {
         goneAt = now.kind == FileState.ABSENT ? at : goneAt;
     }
 
+    /** A change of it is over, and how that has left it could not be seen: what is known of it is older. */
+    void leftUnknown() {
+        left = null;
+        hurried = true;
+    }
+
     /** The last state of the path that is known for certain to be the session's, or the image. */
     FileState lastKnown() {
         return prior == null ? image : prior;

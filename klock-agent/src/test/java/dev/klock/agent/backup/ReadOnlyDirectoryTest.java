@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
@@ -70,6 +72,51 @@ class ReadOnlyDirectoryTest {
             runs(root, dir.toString(), "unreadable");
         } finally {
             RandomWorkTest.wipe(dir);
+        }
+    }
+
+    /** An operation that fails changes nothing, and what those before it have changed is not forgotten for it. */
+    @Test
+    @Tag("K6-5")
+    void rollback_afterAnOperationThatFailed_onWhatTheSessionMadeUnreadable_isWhole() throws Exception {
+        Path dir = Files.createTempDirectory("klock-refused").toRealPath();
+        try {
+            boolean root = (Integer) Files.getAttribute(dir, "unix:uid") == 0;
+            if (root) {
+                Files.setAttribute(dir, "unix:uid", NOBODY);
+            }
+            runs(root, dir.toString(), "refused");
+        } finally {
+            RandomWorkTest.wipe(dir);
+        }
+    }
+
+    private static void refused(Path dir) throws IOException {
+        for (String end : List.of("rollback", "undo")) {
+            Path home = Files.createDirectories(dir.resolve(end).resolve(".klock"));
+            Path file = Files.writeString(dir.resolve(end).resolve("f"), "first");
+            Backups b = Backups.open(home, "s", Work.FILES);
+            Work work = new Work(b);
+            work.chmod(file, "-wx-wx-wx");
+            boolean[] wasRefused = new boolean[1];
+            for (int i = 0; i < 20; i++) {
+                work.write(file, "of the session, " + i);
+                try {
+                    work.on(file, () -> Files.newByteChannel(file, StandardOpenOption.READ, StandardOpenOption.WRITE).close());
+                } catch (AccessDeniedException expected) {
+                    wasRefused[0] = true;
+                }
+            }
+            expect(wasRefused[0], "it could be read");
+            if (end.equals("undo")) {
+                b.done();
+                b.close();
+                b = Backups.reopen(home, "s", Work.FILES);
+            }
+            RollbackReport report = b.rollback();
+            expect(report.complete() && report.conflicts().isEmpty(), report);
+            expect(Files.readString(file).equals("first"), Files.readString(file));
+            b.close();
         }
     }
 
@@ -226,6 +273,10 @@ class ReadOnlyDirectoryTest {
             unreadableByAChild(dir);
             return;
         }
+        if (args.length > 1 && args[1].equals("refused")) {
+            refused(dir);
+            return;
+        }
         if (args.length > 1) {
             unreadable(dir);
             return;
@@ -267,7 +318,7 @@ class ReadOnlyDirectoryTest {
         }
     }
 
-    private static void expect(boolean holds, RollbackReport report) {
+    private static void expect(boolean holds, Object report) {
         if (!holds) {
             throw new AssertionError(report.toString());
         }
