@@ -924,8 +924,7 @@ abstract class Session implements Verdicts, Trail, Targets.Retirement {
             Stderr.warn(unusedHooks.get(i));
         }
         Summary summary = new Summary(end, code, declared, usedLines, unused, violations, rolledBack.back, rolledBack.conflicts,
-                rolledBack.notes, new ArrayList<>(unmonitored),
-                unusedHooks);
+                rolledBack.notes, new ArrayList<>(unmonitored), unusedHooks, backups.touched());
         log.close(summary);
         tellEnd(summary);
     }

@@ -44,11 +44,14 @@ final class Diff extends Verb {
     public Integer call() throws UsageException, IOException {
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
-        String id = Stored.session(session, home, files);
+        Store.Session meant = Stored.session(session, home, files);
+        String id = meant.id();
         byte[] only = Stored.path(path, files, environment);
         List<Difference> found = new ArrayList<>();
         boolean known = false;
+        String damage = meant.damage();
         try (Backups backups = Backups.readHere(home, id, files)) {
+            damage = damage == null ? backups.damage() : damage;
             for (Backups.Image image : backups.images()) {
                 if (image.touched() && (only == null || Stored.isWithin(image.path(), only))) {
                     known = true;
@@ -62,14 +65,18 @@ final class Diff extends Verb {
             terminal.complain(copy.getMessage());
             return ExitCode.REFUSED;
         }
-        if (path != null && !known) {
+        if (damage != null) {
+            terminal.complain("session " + id + ": " + damage + "; what is not known of it any more is not compared");
+        }
+        if (path != null && !known && damage == null) {
             throw new UsageException("session " + id + " changed nothing at or below " + path);
         }
         if (json) {
-            printJson(generator -> write(generator, id, found));
-            return ExitCode.OK;
+            String missing = damage;
+            printJson(generator -> write(generator, id, missing, found));
+            return damage == null ? ExitCode.OK : ExitCode.FAILED;
         }
-        if (found.isEmpty()) {
+        if (found.isEmpty() && damage == null) {
             terminal.line("nothing differs from what it was before session " + id);
         }
         for (Difference d : found) {
@@ -78,12 +85,13 @@ final class Diff extends Verb {
                 terminal.coloured(line);
             }
         }
-        return ExitCode.OK;
+        return damage == null ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    private static void write(JsonGenerator json, String id, List<Difference> found) throws IOException {
+    private static void write(JsonGenerator json, String id, String damage, List<Difference> found) throws IOException {
         json.writeStartObject();
         json.writeStringField("session_id", id);
+        json.writeStringField("damage", damage);
         json.writeArrayFieldStart("paths");
         for (Difference d : found) {
             json.writeStartObject();

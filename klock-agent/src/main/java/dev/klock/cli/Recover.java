@@ -47,15 +47,22 @@ final class Recover extends Verb {
         Progress progress = new Progress(terminal, "recover");
         List<Recovery.Result> results;
         try {
-            results = Recovery.run(at, session == null ? null : Stored.session(session, at, files), true, files, progress, found -> {
+            results = Recovery.run(at, session == null ? null : Stored.session(session, at, files).id(), true, files, progress, found -> {
                 progress.end();
                 print(found, at, files);
             });
         } finally {
             progress.end();
         }
-        if (results.isEmpty()) {
+        List<String> halfUndone = halfUndone(at, files);
+        if (results.isEmpty() && (json || halfUndone.isEmpty())) {
             print(results, at, files);
+        }
+        for (String id : halfUndone) {
+            terminal.complain("session " + id + " has ended, and an undo of it was interrupted, which is not finished here; go on with it: java -jar klock.jar undo --session " + id);
+        }
+        if (!halfUndone.isEmpty()) {
+            return ExitCode.FAILED;
         }
         for (Recovery.Result result : results) {
             if (!result.complete()) {
@@ -124,6 +131,17 @@ final class Recover extends Verb {
         return gone;
     }
 
+    /** What an undo was to put back, and which part of it, only whoever asked for it can say. */
+    private List<String> halfUndone(Path home, HostFiles files) throws IOException {
+        List<String> ids = new ArrayList<>();
+        for (Store.Session s : Store.sessions(home, files)) {
+            if (s.halfUndone() && !s.live() && s.elsewhere() == null && (session == null || session.equals(s.id()))) {
+                ids.add(s.id());
+            }
+        }
+        return ids;
+    }
+
     private static void write(JsonGenerator json, List<Recovery.Result> results, List<String> gone) throws IOException {
         json.writeStartArray();
         for (Recovery.Result result : results) {
@@ -134,7 +152,7 @@ final class Recover extends Verb {
             json.writeBooleanField("rolled_back", result.report() != null);
             json.writeBooleanField("images", true);
             if (result.report() != null) {
-                Reports.write(json, result.report());
+                Reports.write(json, result.report(), result.report().damage());
             }
             json.writeEndObject();
         }

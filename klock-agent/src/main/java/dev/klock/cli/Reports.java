@@ -11,11 +11,11 @@ final class Reports {
     }
 
     /**
-     * Writes the fields {@code damage}, what is missing of the journal or null, {@code displaced}, the directory of what gave way or null, and
+     * Writes the fields {@code damage}, as given, what is missing of the journal or null, {@code displaced}, the directory of what gave way or null, and
      * {@code paths}: one object for each path that was looked at.
      */
-    static void write(JsonGenerator json, RollbackReport report) throws IOException {
-        json.writeStringField("damage", report.damage());
+    static void write(JsonGenerator json, RollbackReport report, String damage) throws IOException {
+        json.writeStringField("damage", damage);
         json.writeStringField("displaced", report.displacedIn() == null ? null : report.displacedIn().toString());
         json.writeArrayFieldStart("paths");
         for (RollbackReport.Entry entry : report.entries()) {

@@ -34,6 +34,8 @@ final class SessionRecord implements LogVisitor {
     int exitCode = Summary.UNKNOWN;
     int rolledBack;
     int conflicts;
+    /** Of how many paths it had images when it ended; 0 where it has not, or the log does not say. */
+    long images;
     long unreadable;
     long lost;
 
@@ -119,6 +121,7 @@ final class SessionRecord implements LogVisitor {
         exitCode = summary.exitCode();
         rolledBack = (int) summary.size("rolled_back");
         conflicts = (int) summary.size("conflicts");
+        images = summary.images();
         System.arraycopy(summary.counts(), 0, counts, 0, counts.length);
     }
 
@@ -150,6 +153,11 @@ final class SessionRecord implements LogVisitor {
             return "unknown";
         }
         return isRunning() ? "running" : "crashed";
+    }
+
+    /** Whether it ended and left changes that can be undone from its images only. */
+    boolean leftChanges() {
+        return images > 0 && (rolledBack == 0 && end != null || conflicts > 0);
     }
 
     /** Whether it has a log without a summary, and its process runs no more. */

@@ -97,6 +97,9 @@ final class Sessions extends Verb {
             line.append(session.isWithoutLog() ? " images of " : ", images of ").append(stored.touched()).append(stored.touched() == 1 ? " path (" : " paths (").append(stored.bytes()).append(" bytes, ")
                     .append(state(stored)).append(')');
         }
+        if (stored == null && session.leftChanges()) {
+            line.append(", its images are gone: pruned, or removed");
+        }
         if (session.isWithoutLog()) {
             line.append(", its log is gone");
             for (String kept : putAside(session)) {
@@ -134,7 +137,8 @@ final class Sessions extends Verb {
         if (stored.state() == Backups.State.OPEN) {
             return stored.live() ? "live" : stored.notBack() == null ? "crashed, recover is due" : "its rollback is not complete, recover is due";
         }
-        return stored.state().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        String state = stored.state().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        return stored.halfUndone() ? state + ", and half undone: undo --session " + stored.id() + " goes on with it" : state;
     }
 
     private static String known(String text) {

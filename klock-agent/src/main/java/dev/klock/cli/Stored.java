@@ -25,13 +25,13 @@ final class Stored {
      *
      * @throws IOException none is named, and the journal of the last one cannot be read whole: an older one must not be taken for it
      */
-    static String session(String named, Path home, HostFiles files) throws UsageException, IOException {
+    static Store.Session session(String named, Path home, HostFiles files) throws UsageException, IOException {
         List<Store.Session> all = sessions(home, files);
         if (named != null) {
             String id = SessionClaim.fileName(named);
             for (Store.Session s : all) {
                 if (s.id().equals(id) || s.id().equals(named)) {
-                    return s.id();
+                    return s;
                 }
             }
             throw new UsageException("there are no images of a session " + named + " in " + home + "; see java -jar klock.jar sessions");
@@ -53,7 +53,27 @@ final class Stored {
             throw new IOException("the last session is " + last.id() + ", and " + last.damage() + "; say which is meant: --session " + last.id()
                     + " for what is known of it" + (whole == null ? "" : ", --session " + whole.id() + " for the last one that is whole"));
         }
-        return last.id();
+        String gone = later(home, all, last);
+        if (gone != null) {
+            throw new IOException("the last session that changed something is " + gone + ", and its images are gone (there is no " + Store.directory(home, gone)
+                    + " any more): what it changed cannot be put back; say which is meant: --session " + last.id() + " for the last one that has images");
+        }
+        return last;
+    }
+
+    /** The last session that left changes after {@code last} began, and has no images any more; null if there is none. */
+    private static String later(Path home, List<Store.Session> all, Store.Session last) throws IOException {
+        String gone = null;
+        long latestMs = last.startedMs();
+        for (LogFiles log : LogFiles.all(home)) {
+            boolean isOlder = log.file().lastModified() < last.startedMs() || all.stream().anyMatch(s -> s.id().equals(log.name()));
+            SessionRecord record = isOlder ? null : SessionRecord.read(log);
+            if (record != null && record.leftChanges() && record.startedMs() > latestMs) {
+                gone = log.name();
+                latestMs = record.startedMs();
+            }
+        }
+        return gone;
     }
 
     /** All sessions of which there are images, or were: what has lost its journal is told by its log. */

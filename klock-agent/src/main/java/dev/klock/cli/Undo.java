@@ -46,12 +46,20 @@ final class Undo extends Verb {
     public Integer call() throws UsageException, IOException {
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
-        String id = Stored.session(session, home, files);
+        Store.Session meant = Stored.session(session, home, files);
         byte[] only = Stored.path(path, files, environment);
-        RollbackReport report;
         Progress progress = new Progress(terminal, "undo");
+        try (Interruption interruption = new Interruption(progress)) {
+            return undo(meant, home, files, only, progress, interruption);
+        }
+    }
+
+    private int undo(Store.Session meant, Path home, HostFiles files, byte[] only, Progress progress, Interruption interruption)
+            throws UsageException, IOException {
+        String id = meant.id();
+        RollbackReport report;
         try (Backups backups = Backups.reopen(home, id, files)) {
-            report = backups.rollback(new dev.klock.agent.backup.Undo(only, force, dry, progress));
+            report = backups.rollback(new dev.klock.agent.backup.Undo(only, force, dry, interruption));
         } catch (Store.Elsewhere copy) {
             terminal.complain(copy.getMessage());
             return ExitCode.REFUSED;
@@ -60,7 +68,8 @@ final class Undo extends Verb {
         } finally {
             progress.end();
         }
-        if (path != null && report.damage() == null && report.entries().isEmpty()) {
+        String damage = report.damage() == null ? meant.damage() : report.damage();
+        if (path != null && damage == null && report.entries().isEmpty()) {
             throw new UsageException("session " + id + " changed nothing at or below " + path);
         }
         if (json) {
@@ -68,23 +77,25 @@ final class Undo extends Verb {
                 generator.writeStartObject();
                 generator.writeStringField("session_id", id);
                 generator.writeBooleanField("dry_run", dry);
-                generator.writeBooleanField("complete", report.damage() == null && report.count(RollbackReport.Outcome.FAILED) == 0);
-                Reports.write(generator, report);
+                generator.writeBooleanField("complete", damage == null && !interruption.isInterrupted() && report.count(RollbackReport.Outcome.FAILED) == 0);
+                Reports.write(generator, report, damage);
                 generator.writeEndObject();
             });
         } else {
             int moved = 0;
             for (RollbackReport.Entry entry : report.entries()) {
+                boolean isAsItWas = entry.outcome() == RollbackReport.Outcome.UNCHANGED || entry.outcome() == RollbackReport.Outcome.NOT_REACHED;
                 boolean elsewhere = only != null && !Stored.isWithin(entry.path(), only) && !Stored.isWithin(only, entry.path());
-                moved += elsewhere && entry.outcome() != RollbackReport.Outcome.UNCHANGED ? 1 : 0;
-                if (entry.outcome() != RollbackReport.Outcome.UNCHANGED || entry.detail() != null) {
+                moved += elsewhere && !isAsItWas ? 1 : 0;
+                if (!isAsItWas || entry.detail() != null) {
                     terminal.line(word(entry) + "  " + entry.line());
                 }
             }
             if (moved > 0) {
                 terminal.line(moved + " of these " + (moved == 1 ? "is" : "are") + " not below " + path + ": what the session moved from there comes back with it");
             }
-            terminal.line("session " + id + (dry ? " would be undone: " : " undone: ") + report.summary());
+            String done = dry ? " would be undone: " : interruption.isInterrupted() ? " is undone in part: " : " undone: ";
+            terminal.line("session " + id + done + (report.damage() == null && damage != null ? damage + "; of what is known: " : "") + report.summary());
             if (report.displacedLine() != null) {
                 terminal.line(report.displacedLine());
             }
@@ -95,10 +106,20 @@ final class Undo extends Verb {
                 terminal.line("what was kept is put back all the same, and theirs set aside, by: java -jar klock.jar undo --force --session " + id);
             }
         }
-        if (report.damage() != null || report.count(RollbackReport.Outcome.FAILED) > 0) {
+        if (interruption.isInterrupted() && !dry) {
+            terminal.out.flush();
+            terminal.complain("the undo was interrupted: no file is half put back, and the rest is as it was; go on with it: " + again(id));
+            return ExitCode.FAILED;
+        }
+        if (damage != null || report.count(RollbackReport.Outcome.FAILED) > 0) {
             return ExitCode.FAILED;
         }
         return report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0 ? ExitCode.REFUSED : ExitCode.OK;
+    }
+
+    /** The line that does the same once more, or the rest of it. */
+    private String again(String id) {
+        return "java -jar klock.jar undo" + (force ? " --force" : "") + " --session " + id + (directory == null ? "" : " --home " + directory) + (path == null ? "" : " " + path);
     }
 
     private static String word(RollbackReport.Entry entry) {

@@ -3,6 +3,7 @@ package dev.klock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.klock.agent.backup.PastSession;
+import dev.klock.agent.backup.RollbackReport;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
@@ -64,7 +65,7 @@ class StoredTest {
             SessionClaim claim = SessionClaim.claim(Home.open(home.toFile()), id);
             VerificationLog log = VerificationLog.open(claim.log(), id, "agent", "strict", true, null);
             PastSession.wrote(home, id, id.equals("s1") ? a : b, "two\n");
-            log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+            log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), 1));
         }
     }
 
@@ -175,6 +176,83 @@ class StoredTest {
         assertThat(run("recover")).as(out + err).isZero();
         assertThat(run("undo", "--session", "s2")).isEqualTo(1);
         assertThat(out).contains("its journal " + pack("s2") + " is gone");
+    }
+
+    @Test
+    @Tag("C45")
+    void session_whoseJournalIsGone_isNotToldAsUndoneOrUnchangedWhenItIsNamed() throws Exception {
+        two();
+        Files.delete(pack("s2"));
+        for (String[] verb : new String[][] {{"undo", "--session", "s2"}, {"undo", "--force", "--session", "s2"}, {"undo", "--json", "--session", "s2"},
+            {"undo", "--session", "s2", "b"}, {"diff", "--session", "s2"}, {"diff", "--json", "--session", "s2"}, {"diff", "--session", "s2", "b"}}) {
+            assertThat(run(verb)).as(String.join(" ", verb) + out + err).isEqualTo(1);
+            assertThat(out + err).as(String.join(" ", verb)).contains("its journal is gone").doesNotContain("nothing differs", "\"complete\" : true");
+        }
+        assertThat(b).hasContent("two\n");
+    }
+
+    @Test
+    @Tag("C45")
+    void lastSession_whoseImagesAreAllGone_isNotPassedOverForAnOlderOne() throws Exception {
+        two();
+        PastSession.wipe(pack("s2").getParent());
+        for (String[] verb : new String[][] {{"undo"}, {"undo", "--force"}, {"undo", "--dry-run"}, {"diff"}}) {
+            assertThat(run(verb)).as(out + err).isEqualTo(1);
+            assertThat(err).hasLineCount(1).contains("the last session that changed something is s2, and its images are gone", "--session s1");
+        }
+        assertThat(a).hasContent("two\n");
+        assertThat(run("sessions")).isZero();
+        assertThat(out.lines().filter(line -> line.contains("  s2  "))).singleElement().asString().contains("its images are gone");
+
+        assertThat(run("undo", "--session", "s1")).as(out + err).isZero();
+        assertThat(a).hasContent("one\n");
+    }
+
+    @Test
+    @Tag("C45")
+    void undo_thatWasInterrupted_isToldUntilItIsFinished() throws Exception {
+        two();
+        PastSession.done(home, "s3", work -> {
+            work.write(a, "three\n");
+            work.write(b, "three\n");
+        });
+        long notReached = 2;
+        for (int steps = 1; notReached == 2; steps++) {
+            notReached = PastSession.undoneInPart(home, "s3", steps).count(RollbackReport.Outcome.NOT_REACHED);
+        }
+        assertThat(notReached).isEqualTo(1);
+        assertThat(Files.readString(a).equals("three\n")).isNotEqualTo(Files.readString(b).equals("three\n"));
+        assertThat(work.toFile().list()).as("what was written beside").containsExactlyInAnyOrder(".klock", "a", "b");
+
+        assertThat(run("sessions")).isZero();
+        assertThat(out.lines().filter(line -> line.contains("  s3  "))).singleElement().asString().contains("done, and half undone: undo --session s3 goes on with it");
+        assertThat(run("recover")).as(out + err).isEqualTo(1);
+        assertThat(err).contains("session s3 has ended, and an undo of it was interrupted", "java -jar klock.jar undo --session s3");
+        assertThat(run("backups", "prune", "--older-than", "0")).as(err).isZero();
+        assertThat(pack("s3")).exists();
+        assertThat(pack("s1")).doesNotExist();
+
+        assertThat(run("undo", "--session", "s3")).as(out + err).isZero();
+        assertThat(a).hasContent("two\n");
+        assertThat(b).hasContent("two\n");
+        assertThat(run("recover")).as(out + err).isZero();
+        assertThat(run("sessions")).isZero();
+        assertThat(out).contains("rolled back").doesNotContain("half undone");
+    }
+
+    @Test
+    @Tag("C45")
+    void undo_ofOnePath_isNotHalfAnUndo() throws Exception {
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+        });
+        assertThat(run("undo", "a")).as(out + err).isZero();
+        assertThat(run("recover")).as(out + err).isZero();
+        assertThat(run("sessions")).isZero();
+        assertThat(out).contains("done").doesNotContain("half undone");
+        assertThat(run("backups", "prune", "--older-than", "0")).as(err).isZero();
+        assertThat(pack("s")).doesNotExist();
     }
 
     @Test

@@ -195,6 +195,8 @@ public final class Backups implements Closeable {
     private volatile boolean ending;
     /** A rollback was begun before, and files it wrote beside their places may be left. */
     boolean begun;
+    /** The last rollback that was begun has not come to its end. */
+    boolean isHalfUndone;
     /** Bytes of the real path of the home when the session began; null where the pack does not say. */
     byte[] recordedHome;
     /** What is missing of the journal, for people; null if nothing is. */
@@ -331,12 +333,19 @@ public final class Backups implements Closeable {
         }
     }
 
+    /** Of how many paths there are images because the session changed them, or was about to. */
+    public int touched() {
+        int touched = 0;
+        for (Entry e : known.all()) {
+            touched += e.role == Entry.TOUCHED ? 1 : 0;
+        }
+        return touched;
+    }
+
     /** What a list of sessions says of this one, but for its bytes. */
     Store.Session summary(boolean live) throws IOException {
-        int touched = 0;
         List<String> notBack = new ArrayList<>();
         for (Entry e : sorted()) {
-            touched += e.role == Entry.TOUCHED ? 1 : 0;
             if (e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
                     || e.outcome.outcome() == RollbackReport.Outcome.FAILED)) {
                 notBack.add(e.name.toString());
@@ -345,7 +354,7 @@ public final class Backups implements Closeable {
         // the newest session must not pass for the oldest because its first record is lost
         long started = startedMs != 0 || damage == null ? startedMs : Store.begunAbout(directory);
         State known = pack == null && damage != null && !marked ? State.KEPT : state;
-        return new Store.Session(sessionId, known, live, touched, 0, started, begun ? notBack : null,
+        return new Store.Session(sessionId, known, live, touched(), 0, started, begun ? notBack : null, isHalfUndone && known != State.OPEN,
                 isElsewhere() ? Name.show(recordedHome) : null, damage);
     }
 
@@ -419,6 +428,11 @@ public final class Backups implements Closeable {
 
     public State state() {
         return state;
+    }
+
+    /** What is missing of the journal, for people; null as a rule. */
+    public String damage() {
+        return damage;
     }
 
     /**
@@ -1554,6 +1568,9 @@ public final class Backups implements Closeable {
         RollbackReport report = rollback.run();
         if (!recovered) {
             accounts.rolledBack();
+        }
+        if (rollback.wasInterrupted()) {
+            return report;
         }
         if (rollback.wasStopped()) {
             keepStopped();

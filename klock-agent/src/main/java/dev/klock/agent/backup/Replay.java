@@ -122,6 +122,7 @@ final class Replay implements Pack.Reader {
             case Backups.END:
                 backups.state = Backups.State.values()[in.get()];
                 backups.endsUnknown = in.hasRemaining() && in.get() != 0;
+                backups.isHalfUndone = false;
                 break;
             case Backups.SEEN: {
                 FileState state = FileState.decode(in);
@@ -153,6 +154,7 @@ final class Replay implements Pack.Reader {
                 break;
             case Backups.ROLLBACK:
                 backups.begun = true;
+                backups.isHalfUndone = true;
                 while (in.hasRemaining()) {
                     byte what = in.get();
                     Entry e = known.entry(new Name(path(in)));

@@ -63,6 +63,7 @@ final class Rollback {
     private static final int BATCH_FILES = 128;
     private static final long BATCH_BYTES = 64L << 20;
     private static final int HELPERS = 15;
+    private static final String LEASES_LOST = "the session lost its leases while it was rolled back, and others may have worked on it since";
     private static final String HOLDS = "a directory is there, with something in it that stays";
     private static final byte[] DEFAULT_ACL = "system.posix_acl_default".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BACKUPS = "backups".getBytes(StandardCharsets.US_ASCII);
@@ -162,6 +163,11 @@ final class Rollback {
         }
     }
 
+    /** Whether that was for whoever asked for it to have no more of it. */
+    boolean wasInterrupted() {
+        return stopped && undo.isInterrupted();
+    }
+
     /** What is back is back, and on record; all else stays as it is. */
     private RollbackReport concludeStopped() {
         for (Plan p : batch) {
@@ -181,7 +187,8 @@ final class Rollback {
             }
             boolean done = p.outcome != null;
             RollbackReport.Entry result = done ? new RollbackReport.Entry(p.e.name.bytes, p.outcome, p.detail, p.aside)
-                    : new RollbackReport.Entry(p.e.name.bytes, Outcome.KEPT_THEIRS, "the session lost its leases while it was rolled back, and others may have worked on it since", null);
+                    : new RollbackReport.Entry(p.e.name.bytes, undo.isInterrupted() ? Outcome.NOT_REACHED : Outcome.KEPT_THEIRS,
+                            undo.isInterrupted() ? null : LEASES_LOST, null);
             list.add(result);
             try {
                 if (done) {
@@ -1409,8 +1416,12 @@ final class Rollback {
                     record(p.e, result);
                 }
             }
-            if (recorded && !failures && undo.whole()) {
-                backups.append(Backups.END, new byte[] {(byte) Backups.State.ROLLED_BACK.ordinal()});
+            boolean isBack = !failures && undo.whole();
+            if (recorded && (isBack || backups.state() != Backups.State.OPEN)) {
+                // what is undone later of a session that has ended may be a part, and this run of it is over
+                Backups.State as = isBack ? Backups.State.ROLLED_BACK : backups.state();
+                backups.append(Backups.END, new byte[] {(byte) as.ordinal(), (byte) (!isBack && backups.endsUnknown ? 1 : 0)});
+                backups.isHalfUndone = false;
             }
             backups.sync();
         } catch (IOException full) {

@@ -18,7 +18,9 @@ public final class RollbackReport {
         /** Somebody else changed it after the session did: theirs stays, our image was put beside under the session's directory (C32). */
         KEPT_THEIRS,
         /** It could not be put back; the image is kept and the rollback can be run again. */
-        FAILED
+        FAILED,
+        /** It is as it was: whoever asked for this has interrupted it before. In no journal. */
+        NOT_REACHED
     }
 
     /** How a detail ends that is of a copy only, behind the reason. */
@@ -137,7 +139,7 @@ public final class RollbackReport {
         return (damage == null ? "" : damage + "; of what is known: ") + count(Outcome.RESTORED) + " restored (" + verified + " verified), "
                 + count(Outcome.REMOVED) + " removed, "
                 + count(Outcome.UNCHANGED) + " unchanged, " + count(Outcome.KEPT_THEIRS) + " kept as others left them, "
-                + count(Outcome.FAILED) + " failed";
+                + count(Outcome.FAILED) + " failed" + (count(Outcome.NOT_REACHED) == 0 ? "" : ", " + count(Outcome.NOT_REACHED) + " not reached");
     }
 
     @Override

@@ -157,7 +157,7 @@ public final class Store {
             if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
                 return null;
             }
-            return new Session(id, isMarked(directory) ? State.OPEN : State.KEPT, live, 0, 0, begunAbout(directory), null, null,
+            return new Session(id, isMarked(directory) ? State.OPEN : State.KEPT, live, 0, 0, begunAbout(directory), null, false, null,
                     "it cannot be read: " + Plan.reason(unreadable));
         }
     }
@@ -196,17 +196,19 @@ public final class Store {
      * @param bytes     of all that is kept of it, and not for an older session already
      * @param startedMs when it first imaged something, since the epoch, about where its journal does not say; 0 if it never did
      * @param notBack   paths, for people, that its last rollback left as they were; null if none was carried out
+     * @param halfUndone it has ended, and an undo of it was begun that has not come to its end
      * @param elsewhere the home that its images are of, if that is not this one; else null
      * @param damage    what is missing of its journal, for people; null if nothing is
      */
-    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs, List<String> notBack, String elsewhere, String damage) {
+    public record Session(String id, State state, boolean live, int touched, long bytes, long startedMs, List<String> notBack,
+            boolean halfUndone, String elsewhere, String damage) {
         Session withBytes(long count) {
-            return new Session(id, state, live, touched, count, startedMs, notBack, elsewhere, damage);
+            return new Session(id, state, live, touched, count, startedMs, notBack, halfUndone, elsewhere, damage);
         }
 
         /** The same of a session that is known, from elsewhere, to have begun then and to have lost something. */
         public Session damaged(String loss, long begunMs) {
-            return new Session(id, state, live, touched, bytes, begunMs, notBack, elsewhere, loss);
+            return new Session(id, state, live, touched, bytes, begunMs, notBack, halfUndone, elsewhere, loss);
         }
 
         /** Whether it ended without having said so, and is to be recovered here. */
@@ -228,7 +230,7 @@ public final class Store {
 
     /**
      * Removes sessions that are over: first those begun before {@code beforeMs}, then the oldest of the others until all together take at
-     * most {@code maxBytes}. Never one that some process holds, nor one that crashed here and is not recovered yet.
+     * most {@code maxBytes}. Never one that some process holds, nor one that crashed here and is not recovered yet, or is half undone.
      *
      * @return the removed ones, oldest first, each with the bytes that are free now: not those that other sessions refer to
      */
@@ -248,7 +250,7 @@ public final class Store {
         }
         List<Session> removed = new ArrayList<>();
         for (Session s : all) {
-            if (s.live || s.hasCrashed() || s.startedMs >= beforeMs && bytes <= maxBytes) {
+            if (s.live || s.hasCrashed() || s.halfUndone || s.startedMs >= beforeMs && bytes <= maxBytes) {
                 continue;
             }
             long alone = bytesOfItsOwn(directory(home, s.id));

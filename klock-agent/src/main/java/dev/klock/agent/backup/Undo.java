@@ -25,10 +25,19 @@ public record Undo(byte[] only, boolean force, boolean dry, Progress progress) {
         default boolean goesOn() {
             return true;
         }
+
+        /** Why it does not go on: true if whoever asked for it has ended it, and may ask for the rest later; false if the leases are gone. */
+        default boolean isInterrupted() {
+            return false;
+        }
     }
 
     boolean goesOn() {
         return progress == null || progress.goesOn();
+    }
+
+    boolean isInterrupted() {
+        return progress != null && progress.isInterrupted();
     }
 
     boolean whole() {

@@ -18,9 +18,16 @@ import java.util.List;
  * @param notes the resources that were put back, but not whole, or over what may have been somebody else's, each with what is to be known
  * @param unmonitored the child JVMs that ran without klock
  * @param unusedHooks the manifest's hooks that observed nothing, each in words
+ * @param images of how many paths the session has images: none of them was changed by it if that is 0
  */
 public record Summary(String end, int exitCode, List<String> declared, List<String> used, List<String> unused, List<String> violated,
-        List<String> rolledBack, List<String> conflicts, List<String> notes, List<String> unmonitored, List<String> unusedHooks) {
+        List<String> rolledBack, List<String> conflicts, List<String> notes, List<String> unmonitored, List<String> unusedHooks, int images) {
     /** The exit code is not klock's to know. */
     public static final int UNKNOWN = -1;
+
+    /** Of a session that has no images. */
+    public Summary(String end, int exitCode, List<String> declared, List<String> used, List<String> unused, List<String> violated, List<String> rolledBack,
+            List<String> conflicts, List<String> notes, List<String> unmonitored, List<String> unusedHooks) {
+        this(end, exitCode, declared, used, unused, violated, rolledBack, conflicts, notes, unmonitored, unusedHooks, 0);
+    }
 }

@@ -433,6 +433,9 @@ public final class VerificationLog {
         list("notes", summary.notes());
         list("unmonitored", summary.unmonitored());
         list("unused_hooks", summary.unusedHooks());
+        if (summary.images() > 0) {
+            text.append(",\"images\":").append(summary.images());
+        }
         text.append("}}\n");
         buffered++;
     }

@@ -276,7 +276,7 @@ public final class LogFiles {
         }
         Decision decision = decision(text[Field.DECISION.ordinal()]);
         if (summary != null) {
-            visitor.summary(new LogSummary(get(text, Field.TS), summary.end(), summary.exitCode(), summary.counts(), summary.lists(), summary.more()));
+            visitor.summary(new LogSummary(get(text, Field.TS), summary.end(), summary.exitCode(), summary.counts(), summary.lists(), summary.more(), summary.images()));
         } else if (lost > 0) {
             visitor.lost(lost);
         } else if (lease != null) {
@@ -317,6 +317,7 @@ public final class LogFiles {
     private static LogSummary summary(JsonParser json) throws IOException {
         String end = null;
         int exitCode = Summary.UNKNOWN;
+        long images = 0;
         long[] counts = new long[Decision.values().length];
         Map<String, List<String>> lists = new LinkedHashMap<>();
         Map<String, Long> more = new LinkedHashMap<>();
@@ -328,6 +329,8 @@ public final class LogFiles {
                 end = json.getText();
             } else if (field.equals("exit_code")) {
                 exitCode = json.getIntValue();
+            } else if (field.equals("images") && value == JsonToken.VALUE_NUMBER_INT) {
+                images = count(json.getLongValue());
             } else if (decision != null) {
                 counts[decision.ordinal()] = count(json.getLongValue());
             } else if (value == JsonToken.START_ARRAY) {
@@ -336,7 +339,7 @@ public final class LogFiles {
                 json.skipChildren();
             }
         }
-        return new LogSummary(null, end, exitCode, counts, lists, more);
+        return new LogSummary(null, end, exitCode, counts, lists, more, images);
     }
 
     /** The items of an array; none if it is something else. */

@@ -42,6 +42,29 @@ public final class PastSession {
         }
     }
 
+    /** Begins to undo one that is over, and ends after so many steps, as an interruption does. */
+    public static RollbackReport undoneInPart(Path home, String id, int steps) throws IOException {
+        int[] left = {steps};
+        try (Backups backups = Backups.reopen(home, id, Work.FILES)) {
+            return backups.rollback(new Undo(null, false, false, new Undo.Progress() {
+                @Override
+                public void done(int paths, int of) {
+                    // it is not shown
+                }
+
+                @Override
+                public boolean goesOn() {
+                    return left[0]-- > 0;
+                }
+
+                @Override
+                public boolean isInterrupted() {
+                    return left[0] < 0;
+                }
+            }));
+        }
+    }
+
     /** Removes a tree, as {@code rm -rf} does. */
     public static void wipe(Path tree) throws IOException {
         RandomWorkTest.wipe(tree);

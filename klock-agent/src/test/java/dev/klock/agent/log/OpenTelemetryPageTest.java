@@ -61,7 +61,7 @@ class OpenTelemetryPageTest {
             });
             log.lease("lost", 0, List.of(), null);
             log.writeTo(rest);
-            log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+            log.close(new Summary("completed", 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), 1));
             assertThat(stderr.text()).contains("full");
         }
         for (String line : Files.readAllLines(file.toPath())) {
