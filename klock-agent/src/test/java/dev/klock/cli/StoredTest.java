@@ -240,6 +240,22 @@ class StoredTest {
         assertThat(out).contains("rolled back").doesNotContain("half undone");
     }
 
+    /** As where the disk is full before there is a lock. */
+    @Test
+    @Tag("C45")
+    void recover_thatCannotBegin_namesWhatIsDueAndWhereTheImagesAre() throws Exception {
+        PastSession.crashed(home, "s", work -> work.write(a, "two\n"));
+        Path lock = Files.createDirectories(home.resolve("backups/.recover.lock"));
+
+        assertThat(run("recover")).as(out).isEqualTo(1);
+        assertThat(err).hasLineCount(1).contains("session s crashed, and cannot be rolled back yet", "the images are in " + home + "/backups", "java -jar klock.jar recover");
+        assertThat(a).hasContent("two\n");
+
+        Files.delete(lock);
+        assertThat(run("recover")).as(out + err).isZero();
+        assertThat(a).hasContent("one\n");
+    }
+
     @Test
     @Tag("C45")
     void undo_ofOnePath_isNotHalfAnUndo() throws Exception {

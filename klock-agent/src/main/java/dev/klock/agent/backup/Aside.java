@@ -31,7 +31,7 @@ final class Aside {
         p.action = Plan.NOTHING;
         p.isNotBack();
         p.note(why);
-        if (p.e.image.kind != FileState.FILE || undo.dry()) {
+        if (p.e.image.kind != FileState.FILE && p.e.image.kind != FileState.LINK || undo.dry()) {
             return;
         }
         Path image = putAside(p, p.e.image, p.e.contentAt, ASIDE, "");
@@ -42,7 +42,8 @@ final class Aside {
 
     /** What could not be put back is given to the user to put back by hand. */
     void ofFailed(Plan p) {
-        if (p.outcome == Outcome.FAILED && p.e.image.kind == FileState.FILE && p.e.contentAt >= 0 && !undo.dry()) {
+        boolean isKept = p.e.image.kind == FileState.LINK || p.e.image.kind == FileState.FILE && p.e.contentAt >= 0;
+        if (p.outcome == Outcome.FAILED && isKept && !undo.dry()) {
             Path image = putAside(p, p.e.image, p.e.contentAt, ASIDE, "");
             if (image != null) {
                 p.keeps(image, p.detail);

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -136,6 +137,26 @@ public final class Recovery {
         }
     }
 
+    /** @param crashed for whom it is locked */
+    private static FileChannel locked(Path file, List<String> crashed) throws IOException {
+        FileChannel channel = null;
+        boolean done = false;
+        try {
+            channel = FileChannel.open(file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            lock(file, channel);
+            done = true;
+            return channel;
+        } catch (FileSystemException refused) {
+            throw new IOException((crashed.size() == 1 ? "session " : "sessions ") + String.join(", ", crashed) + " crashed, and cannot be rolled back yet: "
+                    + Plan.reason(refused) + "; the images are in " + file.getParent() + ", and none is lost: make room there, or let it be written to, and run: java -jar klock.jar recover", refused);
+        } finally {
+            if (!done && channel != null) {
+                channel.close();
+            }
+        }
+    }
+
     /** Waits for the lock as long as whoever has it gets on. */
     private static void lock(Path file, FileChannel channel) throws IOException {
         long since = System.nanoTime();
@@ -159,7 +180,12 @@ public final class Recovery {
             }
         }
         channel.truncate(0);
-        getsOn(channel);
+        try {
+            getsOn(channel);
+        } catch (IOException full) {
+            // it may free some room; others may take it for stopped, and say so
+            return;
+        }
     }
 
     private static boolean isLocked(FileChannel channel) throws IOException {
@@ -220,13 +246,12 @@ public final class Recovery {
      */
     public static List<Result> run(Path home, String only, boolean thorough, HostFiles files, Undo.Progress progress, Teller teller) throws IOException {
         List<Result> results = new ArrayList<>();
-        if (crashed(home, thorough, files).isEmpty()) {
+        List<String> found = crashed(home, thorough, files);
+        if (found.isEmpty()) {
             return results;
         }
         Path lock = home.resolve("backups").resolve(".recover.lock");
-        try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-            lock(lock, channel);
+        try (FileChannel channel = locked(lock, found)) {
             Undo.Progress gettingOn = new GettingOn(channel, progress);
             List<String> crashed = crashed(home, thorough, files);
             for (int i = 0; i < crashed.size(); i++) {

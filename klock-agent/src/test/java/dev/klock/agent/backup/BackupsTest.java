@@ -2171,6 +2171,17 @@ class BackupsTest {
         assertThat(Files.readSymbolicLink(entry(report, out.resolve("new")).aside())).isEqualTo(Path.of("theirs too"));
     }
 
+    @Test
+    @Tag("C32")
+    void rollback_ofALinkWhereOthersHavePutAFile_putsTheLinkAside() throws IOException {
+        Path link = Files.createSymbolicLink(out.resolve("l"), Path.of("where it led"));
+        work.delete(link);
+        Files.writeString(link, "theirs");
+        RollbackReport report = backups.rollback();
+        assertThat(link).hasContent("theirs");
+        assertThat(Files.readSymbolicLink(entry(report, link).aside())).isEqualTo(Path.of("where it led"));
+    }
+
     /** The session was last seen alive a second before: what came later is not its child's. */
     @Test
     @Tag("K6-7")

@@ -42,6 +42,13 @@ public final class PastSession {
         }
     }
 
+    /** One whose process was killed. */
+    public static void crashed(Path home, String id, Story story) throws IOException {
+        try (Backups backups = Backups.open(home, id, Work.FILES)) {
+            story.tell(new Work(backups));
+        }
+    }
+
     /** Begins to undo one that is over, and ends after so many steps, as an interruption does. */
     public static RollbackReport undoneInPart(Path home, String id, int steps) throws IOException {
         int[] left = {steps};
