@@ -4,7 +4,9 @@ import dev.klock.agent.backup.RollbackReport.Outcome;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /** What is to be done for one path, and what has become of it. Used by the thread that rolls back. */
@@ -88,10 +90,25 @@ final class Plan {
     }
 
     private static String text(Exception e) {
-        if (e instanceof FileSystemException && ((FileSystemException) e).getReason() != null) {
-            return ((FileSystemException) e).getReason();
+        if (e instanceof FileSystemException) {
+            return text((FileSystemException) e);
         }
-        String name = e.getClass().getSimpleName();
-        return e.getMessage() == null ? name : e instanceof FileSystemException ? name + ": " + e.getMessage() : e.getMessage();
+        return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+    }
+
+    private static String text(FileSystemException e) {
+        String file = e.getFile();
+        if (e.getReason() != null || file == null) {
+            return e.getReason() != null ? e.getReason() : e.getClass().getSimpleName();
+        }
+        int slash = file.lastIndexOf('/');
+        if (e instanceof AccessDeniedException) {
+            boolean isBeside = file.startsWith(Rollback.BESIDE, slash + 1);
+            return isBeside ? "nothing may be written in " + file.substring(0, Math.max(1, slash)) : "permission denied: " + file;
+        }
+        if (e instanceof NoSuchFileException) {
+            return "there is no " + file + " any more";
+        }
+        return e.getClass().getSimpleName() + ": " + e.getMessage();
     }
 }

@@ -63,6 +63,8 @@ final class Rollback {
     private static final int BATCH_FILES = 128;
     private static final long BATCH_BYTES = 64L << 20;
     private static final int HELPERS = 15;
+    /** How all names begin under which files are written beside their places. */
+    static final String BESIDE = ".klock-restore-";
     private static final String LEASES_LOST = "the session lost its leases while it was rolled back, and others may have worked on it since";
     private static final String HOLDS = "a directory is there, with something in it that stays";
     private static final byte[] DEFAULT_ACL = "system.posix_acl_default".getBytes(StandardCharsets.US_ASCII);
@@ -107,7 +109,7 @@ final class Rollback {
         this.files = new Anchored(backups.files, backups.directory,
                 backups.home.child(BACKUPS).child(backups.files.name(backups.directory.getFileName())));
         this.known = backups.known.by(files);
-        besidePrefix = ".klock-restore-".concat(Integer.toHexString(backups.sessionId().hashCode())).concat("-");
+        besidePrefix = BESIDE.concat(Integer.toHexString(backups.sessionId().hashCode())).concat("-");
         metadata = new Metadata(files);
         this.crashed = crashed;
         aside = new Aside(backups, files, undo);
