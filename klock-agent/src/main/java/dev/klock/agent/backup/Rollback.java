@@ -91,6 +91,8 @@ final class Rollback {
     private final Map<Long, Integer> strangerNames = new HashMap<>();
     /** What was moved and stays where it is, as its image could not be read, and why. */
     private final Map<Name, IOException> unread = new TreeMap<>();
+    /** Why a file of several names could not be written in place, as far as that was done, by inode: under none of them it is somebody else's work. */
+    private final Map<Long, String> unwritten = new HashMap<>();
     /** Files of several names that came back as another file. */
     private final List<Plan> apart = new ArrayList<>();
     /** What a directory was before this rollback took the first thing out of it. */
@@ -825,6 +827,10 @@ final class Rollback {
 
     /** Writes the image into the file that is there. Answers whether it was still as it was decided on; else it is somebody else's and stays. */
     private boolean changeBack(Plan p, Path path, FileState now) throws IOException {
+        String halfWritten = unwritten.get(now.ino);
+        if (halfWritten != null) {
+            throw new IOException(halfWritten);
+        }
         if (!decisions.isAsDecided(p) && !decisions.isStillOurs(p)) {
             aside.keepTheirs(p, "changed by someone else while it was put back");
             return false;
@@ -1004,6 +1010,9 @@ final class Rollback {
                 backups.copy(p.e, Channels.newOutputStream(out));
                 out.truncate(p.e.image.size);
                 out.force(true);
+            } catch (IOException failed) {
+                unwritten.put(now.ino, Plan.reason(failed));
+                throw failed;
             }
             verify(p, there);
             metadata.put(p, there, p.e.image, null);
