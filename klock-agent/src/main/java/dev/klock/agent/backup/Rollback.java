@@ -1356,13 +1356,14 @@ final class Rollback {
     /** What the session had moved with a directory and is still there, as its own place, or one above, is somebody else's, is named. */
     private void isStillMoved(Plan p) {
         Name place = p.e.place;
-        if (place == null || p.outcome == null || p.e.first().image.kind == FileState.ABSENT || !known.isFollowed(p.e) || known.blocked(place) != null) {
+        if (place == null || p.outcome == null || p.e.first().image.kind == FileState.ABSENT || known.blocked(place) != null) {
             return;
         }
         boolean kept = p.outcome == Outcome.KEPT_THEIRS || p.outcome == Outcome.FAILED;
         try {
             FileState there = FileState.look(files, place);
-            if (there.kind != FileState.ABSENT && (kept || there.kind != FileState.DIRECTORY) && known.isBroughtAsItWas(p.e, place, there)) {
+            boolean isIt = known.isFollowed(p.e) ? known.isBroughtAsItWas(p.e, place, there) : there.kind == FileState.FILE && there.sameStat(p.e.first().image);
+            if (there.kind != FileState.ABSENT && (kept || there.kind != FileState.DIRECTORY) && isIt) {
                 p.note(kept ? "it stays where the session had moved it, " + place : "it is still where the session had moved it, too: " + place);
             }
         } catch (IOException unreadable) {

@@ -589,6 +589,20 @@ class InMovedDirectoryTest {
         assertThatAllIsKeptAndNamed(report);
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void file_thatCannotComeBackAfterAChildWorkedThere_isNamedWhereItStays(End how) throws IOException {
+        backups.openTree(Work.name(d.getParent()), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        backups.leftTree(Work.name(d.getParent()));
+        work.rename(d, e);
+        Files.createDirectories(d.resolve("o"));
+
+        RollbackReport report = end(how);
+
+        assertThat(e.resolve("o")).as("%s", report).hasContent("of others");
+        assertThat(said(report, d.resolve("o"))).contains("it stays where the session had moved it, " + e.resolve("o"));
+    }
+
     private void destroyAllIn(Path directory) throws IOException {
         work.write(directory.resolve("o"), "program's");
         work.rename(Files.writeString(directory.getParent().resolve("beside"), "saved by the program"), directory.resolve("p"));
