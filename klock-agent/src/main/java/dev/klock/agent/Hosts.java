@@ -19,7 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * The sessions of the processes that have started this one: a build that runs its tests in another JVM, say. What they hold is held for their
  * children, too, so this session acts under their leases where these cover what it declares, and as long as they last.
  */
-final class Hosts {
+public final class Hosts {
     private static final long NONE = Long.MAX_VALUE;
 
     private final EmbeddedKernel kernel;
@@ -27,6 +27,12 @@ final class Hosts {
     private final List<Host> hosts = new CopyOnWriteArrayList<>();
     private Set<String> ancestors;
 
+    /** For whoever asks {@link #areValid} before each step. */
+    public Hosts(EmbeddedKernel kernel) {
+        this(kernel, null);
+    }
+
+    /** @param leases is told when it changes how long they last; null for nobody */
     Hosts(EmbeddedKernel kernel, Leases leases) {
         this.kernel = kernel;
         this.leases = leases;
@@ -51,12 +57,14 @@ final class Hosts {
         @Override
         public void validUntil(long nanos) {
             untilNanos = nanos;
-            leases.changed();
+            if (leases != null) {
+                leases.changed();
+            }
         }
     }
 
     /** Follows those of this process's ancestors that are in the way; whether that was any which was not followed yet. */
-    boolean find(List<Conflict> inTheWay) {
+    public boolean find(List<Conflict> inTheWay) {
         boolean any = false;
         for (int i = 0; i < inTheWay.size(); i++) {
             SessionKey holder = inTheWay.get(i).holder();
@@ -96,7 +104,7 @@ final class Hosts {
     }
 
     /** Those of {@code triples} that the hosts' leases do not cover: whatever conflicts with the others conflicts with a host's. */
-    List<Triple> uncovered(List<Triple> triples) {
+    public List<Triple> uncovered(List<Triple> triples) {
         List<Lease> held = new ArrayList<>();
         for (int i = 0; i < hosts.size(); i++) {
             held.addAll(hosts.get(i).session.leases());
@@ -130,7 +138,7 @@ final class Hosts {
     }
 
     /** Whether all of them hold what they held. */
-    boolean areValid() {
+    public boolean areValid() {
         for (int i = 0; i < hosts.size(); i++) {
             EmbeddedSession host = hosts.get(i).session;
             // looks at what the others have done meanwhile

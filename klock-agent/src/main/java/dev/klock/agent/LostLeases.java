@@ -14,7 +14,7 @@ import java.util.List;
  * since whoever was granted it may build on it (C45). So that it stays, too, where such a process is killed before it has noticed, whoever is granted
  * something writes down first who has lost leases; and if one of them has ended already, undoes its work while nobody has built on it. Thread-safe.
  */
-final class LostLeases {
+public final class LostLeases {
     private static final int NEVER = -1;
 
     private final Path home;
@@ -49,22 +49,27 @@ final class LostLeases {
         if (losses == settled) {
             return;
         }
+        note(home, kernel);
+        recovered.all();
+        settled = losses;
+    }
+
+    /**
+     * Writes down which sessions at work have lost their leases: after a grant, before anything is done under it.
+     *
+     * @throws IOException it could not be written down: what was granted must not be used
+     */
+    public static void note(Path home, EmbeddedKernel kernel) throws IOException {
         try {
             List<String> others = Store.othersAtWork(home);
             for (int i = 0; i < others.size(); i++) {
-                if (hasLost(Store.leases(home, others.get(i)))) {
+                if (hasLost(kernel, Store.leases(home, others.get(i)))) {
                     Store.loseLeases(home, others.get(i));
                 }
             }
         } catch (IOException e) {
             throw new IOException("what others have lost could not be written down: " + e.getMessage(), e);
         }
-        recovered.all();
-        settled = losses;
-    }
-
-    private boolean hasLost(List<String> leases) {
-        return hasLost(kernel, leases);
     }
 
     /** Whether any of {@code leases}, as of {@link #of}, were lost since. */

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Puts back what a session changed. */
-@Command(description = "Put back what a session changed. What others changed since stays, and the exit code is then 4.")
+@Command(description = "Put back what a session changed. What others changed since stays, and the exit code is then 4; so it is where a session at work holds what would be put back, and then nothing is changed.")
 final class Undo extends Verb {
     private final Instrumentation instrumentation;
 
@@ -25,7 +25,7 @@ final class Undo extends Verb {
     @Option(names = "--session", paramLabel = "ID", description = "Which session; by default the last one that changed something, if its journal can be read whole.")
     private String session;
 
-    @Option(names = "--force", description = "Put back also what others changed since; theirs is kept in the session's directory, and named.")
+    @Option(names = "--force", description = "Put back also what others changed since; theirs is kept in the session's directory, and named. Goes on, too, where a session at work holds it.")
     private boolean force;
 
     @Option(names = "--dry-run", description = "Only say what would be done.")
@@ -58,8 +58,12 @@ final class Undo extends Verb {
             throws UsageException, IOException {
         String id = meant.id();
         RollbackReport report;
-        try (Backups backups = Backups.reopen(home, id, files)) {
-            report = backups.rollback(new dev.klock.agent.backup.Undo(only, force, dry, interruption));
+        try (UndoLeases leases = dry ? UndoLeases.none(terminal) : UndoLeases.take(home, id, only, force, files, terminal);
+                Backups backups = Backups.reopen(home, id, files)) {
+            report = backups.rollback(new dev.klock.agent.backup.Undo(only, force, dry, leases.over(interruption)));
+        } catch (UndoLeases.Refused atWork) {
+            terminal.complain(atWork.getMessage());
+            return ExitCode.REFUSED;
         } catch (Store.Elsewhere copy) {
             terminal.complain(copy.getMessage());
             return ExitCode.REFUSED;

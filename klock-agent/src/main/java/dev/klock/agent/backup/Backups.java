@@ -1784,6 +1784,39 @@ public final class Backups implements Closeable {
         return list;
     }
 
+    /** What a rollback of {@code only} (as in {@link Undo}) may change, sorted; without directories of which it puts back the times alone. */
+    public List<Touched> touched(byte[] only) {
+        List<Entry> sorted = sorted();
+        Wanted wanted = new Wanted(only == null ? null : new Name(only), sorted, this);
+        List<Touched> touched = new ArrayList<>();
+        for (Entry e : sorted) {
+            if (e.role == Entry.TOUCHED && wanted.has(e)) {
+                touched.add(new Touched(e.name.bytes, goesWhole(e)));
+            }
+        }
+        return touched;
+    }
+
+    private boolean goesWhole(Entry e) {
+        try {
+            FileState now = known.blocked(e.name) == null ? look(e.name) : FileState.absent();
+            FileState before = e.first().image;
+            return now.kind == FileState.DIRECTORY && (before.kind != FileState.DIRECTORY || !now.sameInode(before));
+        } catch (IOException unreadable) {
+            // the rollback meets it again and says so
+            return false;
+        }
+    }
+
+    /**
+     * A path that a rollback may change.
+     *
+     * @param path bytes
+     * @param tree there is a directory that was not there: what is in it goes with it, or back to where it came from
+     */
+    public record Touched(byte[] path, boolean tree) {
+    }
+
     /**
      * One recorded path.
      *
