@@ -59,7 +59,7 @@ final class Diff extends Verb {
                 }
             }
         } catch (Store.Elsewhere copy) {
-            terminal.complain(copy.getMessage());
+            terminal.complain(advised(copy.getMessage()));
             return ExitCode.REFUSED;
         }
         if (path != null && !known) {

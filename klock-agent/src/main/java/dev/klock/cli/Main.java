@@ -81,7 +81,7 @@ public final class Main implements Runnable {
         commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(colours ? Ansi.ON : Ansi.OFF));
         commandLine.getCommandSpec().version("klock " + Release.VERSION);
         commandLine.setParameterExceptionHandler((e, all) -> misused(e, terminal));
-        commandLine.setExecutionExceptionHandler((e, command, result) -> failed(e, terminal));
+        commandLine.setExecutionExceptionHandler((e, command, result) -> failed(e, command.getCommand(), terminal));
         int status = commandLine.execute(arguments);
         out.flush();
         err.flush();
@@ -113,13 +113,17 @@ public final class Main implements Runnable {
         return ExitCode.USAGE;
     }
 
-    private static int failed(Exception e, Terminal terminal) {
+    private static int failed(Exception e, Object verb, Terminal terminal) {
         if (e instanceof UsageException) {
-            terminal.complain(e.getMessage());
+            terminal.complain(advised(verb, e.getMessage()));
             return ExitCode.USAGE;
         }
-        terminal.complain("failed: " + (e instanceof IOException ? reason((IOException) e) : e.toString()));
+        terminal.complain("failed: " + (e instanceof IOException ? advised(verb, reason((IOException) e)) : e.toString()));
         return ExitCode.FAILED;
+    }
+
+    private static String advised(Object verb, String text) {
+        return verb instanceof Verb ? ((Verb) verb).advised(text) : text;
     }
 
     /** What the system said, without names of classes. */

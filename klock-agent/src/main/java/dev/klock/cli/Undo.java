@@ -53,7 +53,7 @@ final class Undo extends Verb {
         try (Backups backups = Backups.reopen(home, id, files)) {
             report = backups.rollback(new dev.klock.agent.backup.Undo(only, force, dry, progress));
         } catch (Store.Elsewhere copy) {
-            terminal.complain(copy.getMessage());
+            terminal.complain(advised(copy.getMessage()));
             return ExitCode.REFUSED;
         } catch (Store.InUse running) {
             throw new UsageException("session " + id + " is in use: it still runs, or another undo or recover is at work on it; try again when that is over");
@@ -78,7 +78,7 @@ final class Undo extends Verb {
                 boolean elsewhere = only != null && !Stored.isWithin(entry.path(), only) && !Stored.isWithin(only, entry.path());
                 moved += elsewhere && entry.outcome() != RollbackReport.Outcome.UNCHANGED ? 1 : 0;
                 if (entry.outcome() != RollbackReport.Outcome.UNCHANGED || entry.detail() != null) {
-                    terminal.line(word(entry) + "  " + entry.line());
+                    terminal.line(word(entry) + "  " + advised(entry.line()));
                 }
             }
             if (moved > 0) {
@@ -89,10 +89,10 @@ final class Undo extends Verb {
                 terminal.line(report.displacedLine());
             }
             if (!dry && report.count(RollbackReport.Outcome.FAILED) > 0) {
-                terminal.line("what failed is tried again by: java -jar klock.jar undo --session " + id);
+                terminal.line("what failed is tried again by: " + Advice.line("undo", id, directory, path));
             }
             if (!force && report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0) {
-                terminal.line("what was kept is put back all the same, and theirs set aside, by: java -jar klock.jar undo --force --session " + id);
+                terminal.line("what was kept is put back all the same, and theirs set aside, by: " + Advice.line("undo --force", id, directory, path));
             }
         }
         if (report.damage() != null || report.count(RollbackReport.Outcome.FAILED) > 0) {

@@ -26,6 +26,9 @@ abstract class Verb implements Callable<Integer> {
     final Terminal terminal;
     final LaunchEnvironment environment;
 
+    /** What was given as {@code --home}, for advice; null if nothing was, or the verb has none. */
+    private String givenHome;
+
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this and exit.")
     private boolean help;
 
@@ -39,12 +42,18 @@ abstract class Verb implements Callable<Integer> {
 
     /** The existing home {@code directory}, or the one a launch from here would use (null). */
     final Home home(String directory) throws UsageException {
+        givenHome = directory;
         File place = new Given(Given.argument(null, directory, null), environment).home;
         Home home = Home.existing(place);
         if (home == null) {
             throw new UsageException("there is no klock home " + place + "; give --home DIRECTORY");
         }
         return home;
+    }
+
+    /** {@code text} with the home that was given in each line of advice that is in it. */
+    final String advised(String text) {
+        return Advice.at(givenHome, text);
     }
 
     /** So many records of logs cannot be read, which is more than none. */

@@ -464,6 +464,51 @@ class StoredTest {
         assertThat(work("d/g")).hasContent("g");
     }
 
+    @Test
+    void advice_repeatsHomeAndPathAsGiven_forAShell() throws Exception {
+        Path odd = Files.createDirectory(work("it's here"));
+        Path kept = Files.writeString(odd.resolve("a b"), "one\n");
+        PastSession.done(home, "s", work -> {
+            work.write(kept, "two\n");
+            work.write(a, "two\n");
+        });
+        Files.writeString(kept, "mine");
+        assertThat(run("undo", "--home", ".klock", "it's here/a b")).as(out + err).isEqualTo(4);
+        assertThat(out).endsWith("by: java -jar klock.jar undo --force --home .klock --session s 'it'\\''s here/a b'\n");
+        assertThat(run("undo", "--home", "./.klock")).as(out + err).isEqualTo(4);
+        assertThat(out).endsWith("by: java -jar klock.jar undo --force --home ./.klock --session s\n");
+        assertThat(run("undo", "--home", ".klock", "--session", "none")).isEqualTo(2);
+        assertThat(err).endsWith("; see java -jar klock.jar sessions --home .klock\n");
+        for (String verb : List.of("explain", "report", "learn")) {
+            assertThat(run(verb, "--home", ".klock", "none")).as(verb).isEqualTo(2);
+            assertThat(err).as(verb).endsWith("; see java -jar klock.jar sessions --home .klock\n");
+        }
+        Files.move(home, Files.createDirectory(work("$x")).resolve(".klock"));
+        assertThat(run("undo", "--home", "$x/.klock")).as(out + err).isEqualTo(4);
+        assertThat(err).endsWith("java -jar klock.jar backups prune --home '$x/.klock' --older-than 0\n");
+    }
+
+    @Test
+    void recover_advisesWithTheHomeThatWasGiven() throws Exception {
+        PastSession.killed(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+        });
+        Files.writeString(a, "mine, and longer");
+        Files.writeString(home.resolve("backups/s/lost-leases"), "");
+        assertThat(run("recover", "--home", ".klock")).as(out + err).isZero();
+        assertThat(out).contains("java -jar klock.jar undo --home .klock --session s\n");
+    }
+
+    @Test
+    void advice_isQuotedForAShell() throws Exception {
+        for (String word : List.of("a", "-x", "~", "a b", "it's", "$x`y`", "*", "", "ta\tb\\'", "ä", "\u0085", "!x")) {
+            Process shell = new ProcessBuilder("bash", "-c", "printf '<%s>' " + Advice.quoted(word)).redirectErrorStream(true).start();
+            assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("<" + word + ">");
+        }
+        assertThat(Advice.line("undo", "s", null, "-x")).isEqualTo("java -jar klock.jar undo --session s -- '-x'");
+    }
+
     private Path work(String name) {
         return work.resolve(name);
     }
