@@ -74,9 +74,8 @@ final class Diff extends Verb {
         }
         for (Difference d : found) {
             terminal.line(d.change + " " + d.name + (d.lines.isEmpty() ? ": " + d.was + " -> " + d.is : ""));
-            for (String line : d.lines) {
-                terminal.coloured(line);
-            }
+            terminal.diff(d.head);
+            terminal.diff(d.lines);
         }
         return ExitCode.OK;
     }

@@ -53,9 +53,10 @@ public final class Main implements Runnable {
     public static int run(String[] arguments, Instrumentation instrumentation) {
         LaunchEnvironment environment = LaunchEnvironment.ofProcess();
         Charset charset = charset(environment);
-        PrintWriter out = new PrintWriter(new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), charset));
+        FileOutputStream bytes = new FileOutputStream(FileDescriptor.out);
+        PrintWriter out = new PrintWriter(new OutputStreamWriter(bytes, charset));
         PrintWriter err = new PrintWriter(new OutputStreamWriter(new FileOutputStream(FileDescriptor.err), charset));
-        return run(arguments, instrumentation, environment, out, err, Terminal.wantsColours(environment));
+        return run(arguments, instrumentation, environment, new Terminal(out, err, Terminal.wantsColours(environment), bytes, Terminal.isStdoutShown()));
     }
 
     private static Charset charset(LaunchEnvironment environment) {
@@ -69,7 +70,12 @@ public final class Main implements Runnable {
 
     static int run(String[] arguments, Instrumentation instrumentation, LaunchEnvironment environment, PrintWriter out, PrintWriter err,
             boolean colours) {
-        Terminal terminal = new Terminal(out, err, colours);
+        return run(arguments, instrumentation, environment, new Terminal(out, err, colours));
+    }
+
+    static int run(String[] arguments, Instrumentation instrumentation, LaunchEnvironment environment, Terminal terminal) {
+        PrintWriter out = terminal.out;
+        PrintWriter err = terminal.err;
         CommandLine commandLine = new CommandLine(new Main());
         for (Verbs.Row row : Verbs.all(terminal, environment, instrumentation)) {
             commandLine.addSubcommand(row.name, row.command);
@@ -78,7 +84,7 @@ public final class Main implements Runnable {
         commandLine.setExpandAtFiles(false);
         commandLine.setInterpolateVariables(false);
         commandLine.setOut(out).setErr(err);
-        commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(colours ? Ansi.ON : Ansi.OFF));
+        commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(terminal.hasColours() ? Ansi.ON : Ansi.OFF));
         commandLine.getCommandSpec().version("klock " + Release.VERSION);
         commandLine.setParameterExceptionHandler((e, all) -> misused(e, terminal));
         commandLine.setExecutionExceptionHandler((e, command, result) -> failed(e, command.getCommand(), terminal));

@@ -1,6 +1,7 @@
 package dev.klock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.klock.agent.backup.PastSession;
 import dev.klock.agent.config.Home;
@@ -17,8 +18,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,6 +37,7 @@ class StoredTest {
     private Path b;
     private String out;
     private String err;
+    private boolean shown;
 
     @BeforeEach
     void makeWork() throws Exception {
@@ -48,7 +52,7 @@ class StoredTest {
         StringWriter stderr = new StringWriter();
         LaunchEnvironment environment = new LaunchEnvironment(Map.of("java.runtime.version", "17.0.1+1", "user.home", "/home/u",
                 "java.home", "/jdk", "java.io.tmpdir", "/tmp"), Map.of("PATH", "/bin"), work.toString());
-        int status = Main.run(arguments, null, environment, new PrintWriter(stdout), new PrintWriter(stderr), false);
+        int status = Main.run(arguments, null, environment, new Terminal(new PrintWriter(stdout), new PrintWriter(stderr), false, null, shown));
         out = stdout.toString();
         err = stderr.toString();
         return status;
@@ -507,6 +511,85 @@ class StoredTest {
             assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("<" + word + ">");
         }
         assertThat(Advice.line("undo", "s", null, "-x")).isEqualTo("java -jar klock.jar undo --session s -- '-x'");
+    }
+
+    /** A session that changes texts of all kinds, and what they were before. */
+    private Map<Path, String> changedTexts() throws Exception {
+        Map<Path, String> before = new LinkedHashMap<>();
+        Map<Path, String> after = new LinkedHashMap<>();
+        String[][] texts = {{"crlf", "one\r\ntwo\r\nthree\r\n", "one\r\n2\r\nthree\r\n"}, {"literal", "a\r\nb\n", "a\\r\nb\n"},
+            {"escape", "x = \"\\u001b\"\n", "x = \"\u001b[31m\"\n"}, {"no end", "one\ntwo", "one\ntwo\n"}, {"end", "one\ntwo\n", "one\n2"}, {"both", "one\ntwo", "1\ntwo"},
+            {"emptied", "one\n", ""}, {"filled", "", "one\n"}, {"it's \"quoted\" \\ 100%", "one\n", "two\n"}, {"tab\tand\nnewline", "one\n", "two\n"}, {"bom\u00e4\u4e2d", "\ufeffone\n\u0085\n", "\ufefftwo\n\u0085\n"},
+            {"separators", "a\u2028b\fc\n\u202ed\n", "a\u2028b\fc\n\u202ee\n"}, {"marks", "-- a\n++ b\n@@ c\n\\ d\n", "-- 1\n++ b\n@@ 2\n\\ d\ndiff --git a/x b/x\n"}};
+        for (String[] text : texts) {
+            before.put(Files.writeString(work(text[0]), text[1]), text[1]);
+            after.put(work(text[0]), text[2]);
+        }
+        Path script = Files.writeString(work("script"), "one\n");
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path gone = Files.writeString(work("gone"), "one\n");
+        before.put(gone, "one\n");
+        PastSession.done(home, "s", work -> {
+            for (Map.Entry<Path, String> text : after.entrySet()) {
+                work.write(text.getKey(), text.getValue());
+            }
+            work.write(work("made here"), "made\r\n");
+            work.write(work("made empty"), "");
+            work.delete(gone);
+        });
+        return before;
+    }
+
+    private int applied(Path in, String... command) throws Exception {
+        Process process = new ProcessBuilder(command).directory(in.toFile()).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int status = process.waitFor();
+        assertThat(status).as(said + "\n" + out).isZero();
+        return status;
+    }
+
+    @Test
+    void diff_redirected_isTakenBackByPatchAndGit_byteForByte() throws Exception {
+        for (String tool : List.of("patch", "git")) {
+            assumeTrue(Stream.of(System.getenv("PATH").split(":")).anyMatch(dir -> Files.isExecutable(Path.of(dir, tool))));
+        }
+        Map<Path, String> before = changedTexts();
+        assertThat(run("diff")).as(out + err).isZero();
+        Path diff = Files.writeString(work.resolveSibling(work.getFileName() + ".diff"), out);
+        Map<Path, byte[]> after = new LinkedHashMap<>();
+        for (Path file : before.keySet()) {
+            after.put(file, Files.exists(file) ? Files.readAllBytes(file) : null);
+        }
+        for (String[] tool : new String[][] {{"patch", "-p1", "-s", "-i", diff.toString()}, {"git", "apply", diff.toString()}}) {
+            String[] back = Arrays.copyOf(tool, tool.length + 1);
+            back[tool.length] = "-R";
+            applied(Path.of("/"), back);
+            for (Map.Entry<Path, String> text : before.entrySet()) {
+                assertThat(Files.readString(text.getKey())).as(tool[0] + " -R " + text.getKey() + out).isEqualTo(text.getValue());
+            }
+            assertThat(work("made here")).doesNotExist();
+            assertThat(work("made empty")).doesNotExist();
+            applied(Path.of("/"), tool);
+            for (Map.Entry<Path, byte[]> text : after.entrySet()) {
+                if (text.getValue() == null) {
+                    assertThat(text.getKey()).doesNotExist();
+                } else {
+                    assertThat(Files.readAllBytes(text.getKey())).as(tool[0] + " " + text.getKey()).isEqualTo(text.getValue());
+                }
+            }
+            assertThat(work("made here")).hasBinaryContent("made\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(work("made empty")).isEmptyFile();
+        }
+        Files.delete(diff);
+    }
+
+    @Test
+    void diff_onATerminal_cannotActOnIt() throws Exception {
+        changedTexts();
+        shown = true;
+        assertThat(run("diff")).as(out + err).isZero();
+        assertThat(out).contains("-two\\r\n+2\\r\n", "\\u001b[31m", "\n+++ \"b" + work("made here") + "\"\n");
+        assertThat(out.chars().filter(c -> c < 0x20 && c != '\n' || c >= 0x7f && c < 0xa0 || c == 0x2028 || c == 0x202e)).isEmpty();
     }
 
     private Path work(String name) {
