@@ -73,7 +73,7 @@ final class Diff extends Verb {
             terminal.line("nothing differs from what it was before session " + id);
         }
         for (Difference d : found) {
-            terminal.line(d.change + " " + d.name + (d.lines.isEmpty() ? ": " + d.was + " -> " + d.is : ""));
+            terminal.line(d.change + " " + d.name + (d.lines.isEmpty() ? ": " + d.was + " -> " + d.is : d.beside.isEmpty() ? "" : ": " + d.beside));
             terminal.diff(d.head);
             terminal.diff(d.lines);
         }

@@ -34,6 +34,8 @@ final class Difference {
     String change;
     String was;
     String is;
+    /** What changed of a file besides its text, in words; empty if nothing did, or {@link #was} and {@link #is} have to say it. */
+    String beside = "";
     /** What git and patch want to know of a file besides its text, to be read before {@link #lines}; empty if there is no diff. */
     List<String> head = new ArrayList<>();
     /** A unified diff; empty if there is none. */
@@ -64,10 +66,15 @@ final class Difference {
         }
         d.was = wasThere ? image.was() + mode(image.mode()) : "nothing";
         d.is = now == null ? "nothing" : kind((int) now[HostFiles.MODE], now[HostFiles.SIZE]) + mode((int) now[HostFiles.MODE] & 07777);
+        boolean anotherOwner = wasThere && now != null && (now[HostFiles.UID] != image.uid() || now[HostFiles.GID] != image.gid());
+        String owner = anotherOwner ? owner(image.uid(), image.gid()) : "";
+        String owned = anotherOwner ? owner(now[HostFiles.UID], now[HostFiles.GID]) : "";
+        d.was += owner;
+        d.is += owned;
         if (!image.file() && !file) {
             boolean link = now != null && (now[HostFiles.MODE] & TYPE) == 0120000;
             if (link) {
-                d.is = "a symbolic link to " + new String(files.readLink(path), StandardCharsets.UTF_8) + mode((int) now[HostFiles.MODE] & 07777);
+                d.is = "a symbolic link to " + new String(files.readLink(path), StandardCharsets.UTF_8) + mode((int) now[HostFiles.MODE] & 07777) + owned;
             }
             return d.was.equals(d.is) ? null : d;
         }
@@ -78,6 +85,7 @@ final class Difference {
         if (old != null && fresh != null) {
             d.lines = UnifiedDiffUtils.generateUnifiedDiff(image.file() ? quoted('a', image.path()) : "/dev/null",
                     file ? quoted('b', image.path()) : "/dev/null", old, DiffUtils.diff(old, fresh), CONTEXT_LINES);
+            d.beside = image.file() && file ? beside(image, now) : wasThere && now != null ? d.was + " -> " + d.is : "";
             d.head = head(image, file ? (int) now[HostFiles.MODE] : 0, !d.lines.isEmpty());
             // an empty side begins at line 0, or patch refuses it
             for (int i = 0; i < d.lines.size() && (old.isEmpty() || fresh.isEmpty()); i++) {
@@ -142,6 +150,22 @@ final class Difference {
 
     private static String mode(int bits) {
         return ", mode " + Integer.toOctalString(bits);
+    }
+
+    private static String beside(Backups.Image image, long[] now) {
+        List<String> changes = new ArrayList<>();
+        int mode = (int) now[HostFiles.MODE] & 07777;
+        if (image.mode() != mode) {
+            changes.add("mode " + Integer.toOctalString(image.mode()) + " -> " + Integer.toOctalString(mode));
+        }
+        if (image.uid() != now[HostFiles.UID] || image.gid() != now[HostFiles.GID]) {
+            changes.add("owner " + image.uid() + ":" + image.gid() + " -> " + now[HostFiles.UID] + ":" + now[HostFiles.GID]);
+        }
+        return String.join(", ", changes);
+    }
+
+    private static String owner(long uid, long gid) {
+        return ", owner " + uid + ":" + gid;
     }
 
     private static String kind(int mode, long size) {

@@ -592,6 +592,38 @@ class StoredTest {
         assertThat(out.chars().filter(c -> c < 0x20 && c != '\n' || c >= 0x7f && c < 0xa0 || c == 0x2028 || c == 0x202e)).isEmpty();
     }
 
+    @Test
+    void diff_ofAnotherModeOrOwner_saysSo_alsoBesideAnotherText() throws Exception {
+        Files.setPosixFilePermissions(a, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(b, PosixFilePermissions.fromString("rw-r--r--"));
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.chmod(a, "rw-------");
+            work.chmod(b, "rwx--x--x");
+        });
+        assertThat(run("diff")).as(out + err).isZero();
+        assertThat(out).contains("changed " + a + ": mode 755 -> 600\ndiff --git a" + a + " b" + a + "\nold mode 100755\nnew mode 100600\n--- a" + a + "\n",
+                "changed " + b + ": a file of 4 bytes, mode 644 -> a file of 4 bytes, mode 711\ndiff --git a" + b + " b" + b + "\nold mode 100644\nnew mode 100711\n");
+        assertThat(run("diff", "--json")).isZero();
+        assertThat(out).contains("a file of 4 bytes, mode 755", "a file of 4 bytes, mode 600");
+    }
+
+    @Test
+    void diff_ofAnotherOwner_saysSo() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")));
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.chmod(b, "rw-------");
+            work.chmod(b, "rw-r--r--");
+        });
+        Files.setAttribute(a, "unix:uid", 4711);
+        Files.setAttribute(b, "unix:gid", 4712);
+        assertThat(run("diff")).as(out + err).isZero();
+        assertThat(out).contains("changed " + a + ": owner 0:0 -> 4711:0\n", "changed " + b + ": a file of 4 bytes, mode 644, owner 0:0 -> a file of 4 bytes, mode 644, owner 0:4712\n");
+        assertThat(run("diff", "--json")).isZero();
+        assertThat(out).contains("\"is\" : \"a file of 4 bytes, mode 644, owner 4711:0\"");
+    }
+
     private Path work(String name) {
         return work.resolve(name);
     }
