@@ -45,7 +45,7 @@ final class Diff extends Verb {
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
         String id = Stored.session(session, home, files);
-        byte[] only = Stored.path(path, files, environment);
+        byte[] only = Stored.path(path, home, id, files, environment);
         List<Difference> found = new ArrayList<>();
         boolean known = false;
         try (Backups backups = Backups.readHere(home, id, files)) {
@@ -86,7 +86,7 @@ final class Diff extends Verb {
         json.writeArrayFieldStart("paths");
         for (Difference d : found) {
             json.writeStartObject();
-            json.writeStringField("path", d.name);
+            json.writeStringField("path", d.exactName);
             json.writeStringField("change", d.change);
             json.writeStringField("was", d.was);
             json.writeStringField("is", d.is);

@@ -3,6 +3,7 @@ package dev.klock.cli;
 import com.github.difflib.DiffUtils;
 import com.github.difflib.UnifiedDiffUtils;
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.resolve.Names;
 import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,6 +31,8 @@ final class Difference {
     private static final int TYPE = 0170000;
 
     String name;
+    /** {@link #name} for programs. */
+    String exactName;
     /** {@code created}, {@code changed} or {@code deleted}. */
     String change;
     String was;
@@ -59,6 +62,7 @@ final class Difference {
         boolean file = now != null && (now[HostFiles.MODE] & TYPE) == FILE_TYPE;
         Difference d = new Difference();
         d.name = image.name();
+        d.exactName = Names.exact(image.path());
         boolean wasThere = !image.was().equals("nothing");
         d.change = !wasThere ? "created" : now == null ? "deleted" : "changed";
         if (!wasThere && now == null) {
@@ -74,7 +78,7 @@ final class Difference {
         if (!image.file() && !file) {
             boolean link = now != null && (now[HostFiles.MODE] & TYPE) == 0120000;
             if (link) {
-                d.is = "a symbolic link to " + new String(files.readLink(path), StandardCharsets.UTF_8) + mode((int) now[HostFiles.MODE] & 07777) + owned;
+                d.is = "a symbolic link to " + Names.printed(files.readLink(path)) + mode((int) now[HostFiles.MODE] & 07777) + owned;
             }
             return d.was.equals(d.is) ? null : d;
         }

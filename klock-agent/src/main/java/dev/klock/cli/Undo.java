@@ -47,7 +47,7 @@ final class Undo extends Verb {
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
         String id = Stored.session(session, home, files);
-        byte[] only = Stored.path(path, files, environment);
+        byte[] only = Stored.path(path, home, id, files, environment);
         RollbackReport report;
         Progress progress = new Progress(terminal, "undo");
         try (Backups backups = Backups.reopen(home, id, files)) {

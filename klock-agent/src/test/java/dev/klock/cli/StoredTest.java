@@ -38,6 +38,7 @@ class StoredTest {
     private String out;
     private String err;
     private boolean shown;
+    private String encoding = "UTF-8";
 
     @BeforeEach
     void makeWork() throws Exception {
@@ -51,7 +52,7 @@ class StoredTest {
         StringWriter stdout = new StringWriter();
         StringWriter stderr = new StringWriter();
         LaunchEnvironment environment = new LaunchEnvironment(Map.of("java.runtime.version", "17.0.1+1", "user.home", "/home/u",
-                "java.home", "/jdk", "java.io.tmpdir", "/tmp"), Map.of("PATH", "/bin"), work.toString());
+                "java.home", "/jdk", "java.io.tmpdir", "/tmp", "sun.jnu.encoding", encoding), Map.of("PATH", "/bin"), work.toString());
         int status = Main.run(arguments, null, environment, new Terminal(new PrintWriter(stdout), new PrintWriter(stderr), false, null, shown));
         out = stdout.toString();
         err = stderr.toString();
@@ -622,6 +623,56 @@ class StoredTest {
         assertThat(out).contains("changed " + a + ": owner 0:0 -> 4711:0\n", "changed " + b + ": a file of 4 bytes, mode 644, owner 0:0 -> a file of 4 bytes, mode 644, owner 0:4712\n");
         assertThat(run("diff", "--json")).isZero();
         assertThat(out).contains("\"is\" : \"a file of 4 bytes, mode 644, owner 4711:0\"");
+    }
+
+    @Test
+    void name_asItIsPrinted_isUnderstood_unlessThereIsALiteralOne() throws Exception {
+        Path odd = Files.writeString(work("ta\tb"), "one\n");
+        Path other = Files.writeString(work("o\nther"), "one\n");
+        Path literal = Files.writeString(work("o\\x0ather"), "one\n");
+        PastSession.done(home, "s", work -> {
+            work.write(odd, "two\n");
+            work.write(other, "two\n");
+            work.write(literal, "two\n");
+        });
+        assertThat(run("diff", "ta\\x09b")).as(err).isZero();
+        assertThat(out).startsWith("changed " + work + "/ta\\x09b\n");
+        assertThat(run("diff", "--json")).as(err).isZero();
+        assertThat(out).contains("\"path\" : \"" + work + "/ta\\tb\"", "\"path\" : \"" + work + "/o\\nther\"", "\"path\" : \"" + work + "/o\\\\x5cx0ather\"");
+        assertThat(run("undo", "--json", work + "/ta\\x09b")).as(err).isZero();
+        assertThat(out).contains("\"path\" : \"" + work + "/ta\\tb\"");
+        assertThat(odd).hasContent("one\n");
+        assertThat(run("undo", "o\\x0ather")).as(err).isZero();
+        assertThat(other).hasContent("two\n");
+        assertThat(literal).hasContent("one\n");
+        Files.delete(literal);
+        assertThat(run("undo", "--dry-run", "o\\x0ather")).as("it is recorded: " + out).isEqualTo(4);
+        assertThat(run("undo", "o\\x5cx0ather")).as(err).isEqualTo(4);
+        assertThat(run("undo", "o\\x0bther")).isEqualTo(2);
+        assertThat(err).endsWith("changed nothing at or below o\\x0bther\n");
+        assertThat(run("undo")).as(out).isEqualTo(4);
+        assertThat(other).hasContent("one\n");
+    }
+
+    @Test
+    void name_thatTheLocaleCannotGive_isRefusedWithWhatToDo() throws Exception {
+        PastSession.wrote(home, "s", a, "two\n");
+        for (String verb : List.of("undo", "diff")) {
+            assertThat(run(verb, "\ufffd\ufffd")).isEqualTo(2);
+            assertThat(err).isEqualTo("klock: PATH \ufffd\ufffd is not known as it was typed: it is not UTF-8; write each byte that is none of a character as \\xNN, as diff does, or name a directory above it\n");
+            encoding = "ANSI_X3.4-1968";
+            assertThat(run(verb, "??")).isEqualTo(2);
+            assertThat(err).contains("the locale's encoding, ANSI_X3.4-1968, has not all of its characters; set LC_ALL=C.UTF-8, or ");
+            encoding = "UTF-8";
+            assertThat(run(verb, "??")).isEqualTo(2);
+            assertThat(err).endsWith("changed nothing at or below ??\n");
+        }
+        encoding = "ANSI_X3.4-1968";
+        PastSession.wrote(home, "s2", Files.writeString(work("?"), "one\n"), "two\n");
+        assertThat(run("undo", "--session", "s2", "?")).as(err).isZero();
+        PastSession.wrote(home, "s3", Files.writeString(work("\u00e4"), "one\n"), "two\n");
+        assertThat(run("undo", "--session", "s3", "\\xc3\\xa4")).as(err).isZero();
+        assertThat(work("\u00e4")).hasContent("one\n");
     }
 
     private Path work(String name) {

@@ -2,6 +2,7 @@ package dev.klock.agent.backup;
 
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.resolve.Names;
 import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
@@ -339,7 +340,7 @@ public final class Backups implements Closeable {
             touched += e.role == Entry.TOUCHED ? 1 : 0;
             if (e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
                     || e.outcome.outcome() == RollbackReport.Outcome.FAILED)) {
-                notBack.add(e.name.toString());
+                notBack.add(Names.exact(e.name.bytes));
             }
         }
         // the newest session must not pass for the oldest because its first record is lost

@@ -1,5 +1,6 @@
 package dev.klock.agent.backup;
 
+import dev.klock.agent.resolve.Names;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -167,6 +168,11 @@ public final class RollbackReport {
         /** The path for people: bytes that are not printable UTF-8 are shown as {@code \xNN}. */
         public String name() {
             return Name.show(path);
+        }
+
+        /** The path for programs, as {@link Names#exact}. */
+        public String exactName() {
+            return Names.exact(path);
         }
 
         public Outcome outcome() {
