@@ -84,7 +84,10 @@ final class Recover extends Verb {
                     if (result.report().count(RollbackReport.Outcome.FAILED) > 0) {
                         terminal.line("  what failed is tried again by: " + Advice.line("recover", result.sessionId(), directory, null));
                     }
-                    if (result.report().count(RollbackReport.Outcome.KEPT_THEIRS) > 0) {
+                    if (result.report().isObstructed()) {
+                        terminal.line("  what cannot come back has something in its way that stays, forced or not; take that away, then: " + Advice.line("undo", result.sessionId(), directory, null));
+                    }
+                    if (result.report().isForceOfUse()) {
                         terminal.line("  what others changed is put back all the same, and theirs set aside, by: "
                                 + Advice.line("undo --force", result.sessionId(), directory, null));
                     }

@@ -96,6 +96,10 @@ final class Stored {
             throw new UsageException("PATH is empty; name a file or a directory, or give none to mean everything");
         }
         byte[] literal = real(Names.ofText(name), files, environment);
+        byte[] typed = typed(Names.ofText(name), environment);
+        if (!Arrays.equals(typed, literal) && !isRecorded(literal, home, id, files) && isRecorded(typed, home, id, files)) {
+            return typed;
+        }
         String encoding = environment.property("sun.jnu.encoding");
         boolean isUtf8 = encoding == null || encoding.equalsIgnoreCase("UTF-8");
         boolean isLost = name.indexOf('\ufffd') >= 0 || !isUtf8 && name.indexOf('?') >= 0;
@@ -112,9 +116,26 @@ final class Stored {
     }
 
     private static byte[] real(String name, HostFiles files, LaunchEnvironment environment) {
-        String absolute = name.startsWith("/") ? name : Names.ofText(environment.workingDirectory()) + '/' + name;
+        String absolute = absolute(name, environment);
         String real = new Resolver(files).resolve(absolute, false).path();
         return Names.bytes(real == null ? absolute : real);
+    }
+
+    private static String absolute(String name, LaunchEnvironment environment) {
+        return name.startsWith("/") ? name : Names.ofText(environment.workingDirectory()) + '/' + name;
+    }
+
+    /** The name by itself: where a link has been put above it since, this is the one that was changed. */
+    private static byte[] typed(String name, LaunchEnvironment environment) {
+        List<String> parts = new ArrayList<>();
+        for (String part : absolute(name, environment).split("/")) {
+            if (part.equals("..")) {
+                parts = parts.subList(0, Math.max(0, parts.size() - 1));
+            } else if (!part.isEmpty() && !part.equals(".")) {
+                parts.add(part);
+            }
+        }
+        return Names.bytes("/" + String.join("/", parts));
     }
 
     private static boolean isThere(byte[] path, HostFiles files) {

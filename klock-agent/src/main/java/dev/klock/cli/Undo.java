@@ -74,9 +74,11 @@ final class Undo extends Verb {
             });
         } else {
             int moved = 0;
+            int others = 0;
             for (RollbackReport.Entry entry : report.entries()) {
                 boolean elsewhere = only != null && !Stored.isWithin(entry.path(), only) && !Stored.isWithin(only, entry.path());
                 moved += elsewhere && entry.outcome() != RollbackReport.Outcome.UNCHANGED ? 1 : 0;
+                others += entry.wouldSetAside() ? 1 : 0;
                 if (entry.outcome() != RollbackReport.Outcome.UNCHANGED || entry.detail() != null) {
                     terminal.line(word(entry) + "  " + advised(entry.line()));
                 }
@@ -85,13 +87,19 @@ final class Undo extends Verb {
                 terminal.line(moved + " of these " + (moved == 1 ? "is" : "are") + " not below " + path + ": what the session moved from there comes back with it");
             }
             terminal.line("session " + id + (dry ? " would be undone: " : " undone: ") + report.summary());
+            if (others > 0) {
+                terminal.line("of these " + others + (others == 1 ? " is" : " are") + " somebody else's work, which would give way; their files are kept, and named then");
+            }
             if (report.displacedLine() != null) {
                 terminal.line(report.displacedLine());
             }
             if (!dry && report.count(RollbackReport.Outcome.FAILED) > 0) {
                 terminal.line("what failed is tried again by: " + Advice.line("undo", id, directory, path));
             }
-            if (!force && report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0) {
+            if (report.isObstructed()) {
+                terminal.line("what cannot come back has something in its way that stays, forced or not; take that away, then: " + Advice.line("undo", id, directory, path));
+            }
+            if (!force && report.isForceOfUse()) {
                 terminal.line("what was kept is put back all the same, and theirs set aside, by: " + Advice.line("undo --force", id, directory, path));
             }
         }

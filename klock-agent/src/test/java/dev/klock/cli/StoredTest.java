@@ -675,6 +675,84 @@ class StoredTest {
         assertThat(work("\u00e4")).hasContent("one\n");
     }
 
+    @Test
+    void undo_belowALink_saysWhatToDo_notToForce() throws Exception {
+        Path d = Files.createDirectory(work("d"));
+        Files.writeString(d.resolve("f"), "one\n");
+        PastSession.done(home, "s", work -> work.write(d.resolve("f"), "two\n"));
+        Files.move(d, work("real"));
+        Files.createSymbolicLink(d, Files.createDirectory(work("victim")));
+
+        for (String[] verb : new String[][] {{"undo", "--force"}, {"undo"}, {"undo", "d/f"}}) {
+            assertThat(run(verb)).as(out + err).isEqualTo(4);
+            assertThat(out).contains(d + " is a symbolic link now").doesNotContain("undo --force")
+                    .endsWith("something in its way that stays, forced or not; take that away, then: java -jar klock.jar undo --session s" + (verb.length > 1 && !verb[1].startsWith("-") ? " d/f\n" : "\n"));
+        }
+        Files.writeString(a, "mine");
+        Files.delete(d);
+        Files.move(work("real"), d);
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(d.resolve("f")).hasContent("one\n");
+    }
+
+    @Test
+    void undo_whatForceLeavesBesideWhatItWouldNot_advisesBoth() throws Exception {
+        Path made = work("made");
+        PastSession.done(home, "s", work -> {
+            work.mkdir(made);
+            work.write(a, "two\n");
+        });
+        Files.writeString(made.resolve("theirs"), "theirs");
+        assertThat(run("undo")).as(out + err).isEqualTo(4);
+        assertThat(out).contains("take that away, then: java -jar klock.jar undo --session s\n").doesNotContain("--force");
+        PastSession.wrote(home, "s2", b, "two\n");
+        Files.writeString(b, "mine");
+        assertThat(run("undo")).as(out + err).isEqualTo(4);
+        assertThat(out).contains("by: java -jar klock.jar undo --force --session s2\n").doesNotContain("take that away");
+    }
+
+    @Test
+    void undo_forcedButDry_tellsWhoseWorkWouldGiveWay() throws Exception {
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+            work.write(work("made"), "two\n");
+            work.write(work("gone"), "two\n");
+        });
+        Files.writeString(b, "theirs\n");
+        Files.setPosixFilePermissions(work("made"), PosixFilePermissions.fromString("rwx------"));
+        Files.delete(work("gone"));
+
+        assertThat(run("undo", "--force", "--dry-run")).as(out + err).isZero();
+        assertThat(out).contains("restored  " + a + "\n", "restored  " + b + " (changed by someone else since: now a file of 7 bytes; it would give way)\n",
+                "removed  " + work("made") + " (changed by someone else since, but for its content: now a file of 4 bytes; it would give way)\n",
+                "\nof these 2 are somebody else's work, which would give way; their files are kept, and named then\n");
+        assertThat(b).hasContent("theirs\n");
+        assertThat(run("undo", "--force")).as(out + err).isZero();
+        assertThat(out).contains(b + " (what was there is kept): ").doesNotContain("give way");
+    }
+
+    @Test
+    void undo_ofAFileThatFails_isNotVerified() throws Exception {
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+        });
+        assumeTrue(chattr("+i"));
+        try {
+            assertThat(run("undo")).as(out + err).isEqualTo(1);
+            assertThat(out).contains("1 restored (1 verified)", "1 failed");
+        } finally {
+            chattr("-i");
+        }
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(a).hasContent("one\n");
+    }
+
+    private boolean chattr(String flag) throws Exception {
+        return new ProcessBuilder("sh", "-c", "chattr " + flag + " a 2> /dev/null").directory(work.toFile()).start().waitFor() == 0;
+    }
+
     private Path work(String name) {
         return work.resolve(name);
     }

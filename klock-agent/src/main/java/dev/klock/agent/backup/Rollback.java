@@ -63,7 +63,6 @@ final class Rollback {
     private static final int BATCH_FILES = 128;
     private static final long BATCH_BYTES = 64L << 20;
     private static final int HELPERS = 15;
-    private static final String HOLDS = "a directory is there, with something in it that stays";
     private static final byte[] DEFAULT_ACL = "system.posix_acl_default".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BACKUPS = "backups".getBytes(StandardCharsets.US_ASCII);
 
@@ -97,7 +96,6 @@ final class Rollback {
     private final List<Plan> batch = new ArrayList<>();
     private long batchBytes;
     private final Set<Name> changed = new TreeSet<>();
-    private int verified;
     private boolean stopped;
 
     Rollback(Backups backups, boolean crashed, Undo undo) {
@@ -191,7 +189,7 @@ final class Rollback {
                 recorded = false;
             }
         }
-        return new RollbackReport(list, verified, recorded, backups.damage, displaced.kept(), displaced.keptIn());
+        return new RollbackReport(list, verified(), recorded, backups.damage, displaced.kept(), displaced.keptIn());
     }
 
     private RollbackReport rollBack() {
@@ -277,7 +275,7 @@ final class Rollback {
                 boolean goes = outcome == Outcome.REMOVED && p.now != null && p.now.kind == FileState.DIRECTORY;
                 Name stays = goes ? willBeIn(p.e.name) : null;
                 list.add(stays == null ? new RollbackReport.Entry(p.e.name.bytes, outcome, p.detail, p.aside)
-                        : new RollbackReport.Entry(p.e.name.bytes, Outcome.KEPT_THEIRS, HOLDS + ": " + stays, p.aside));
+                        : new RollbackReport.Entry(p.e.name.bytes, Outcome.KEPT_THEIRS, RollbackReport.HOLDS + ": " + stays, p.aside));
             }
         }
         return new RollbackReport(list, 0, false, backups.damage);
@@ -441,7 +439,7 @@ final class Rollback {
         }
         Name held = inside(p.e.name);
         remade.stays(p.e.name, p.now);
-        aside.keepTheirs(p, held == null ? HOLDS : HOLDS + ": " + held);
+        aside.keepTheirs(p, held == null ? RollbackReport.HOLDS : RollbackReport.HOLDS + ": " + held);
     }
 
     private void removeImplied(Plan p) {
@@ -648,7 +646,7 @@ final class Rollback {
         }
         remade.made(name, wanted);
         changed.add(name);
-        aside.keepTheirs(p, HOLDS);
+        aside.keepTheirs(p, RollbackReport.HOLDS);
     }
 
     /** Whether what was imaged here can come back: nothing but a directory, or nothing at all, was above it. */
@@ -1286,11 +1284,20 @@ final class Rollback {
         }
     }
 
+    /** How many are back for certain: what was read back, and failed after that, is none of them. */
+    private int verified() {
+        int verified = 0;
+        for (Plan p : plans) {
+            verified += p.isVerified && p.outcome == Outcome.RESTORED ? 1 : 0;
+        }
+        return verified;
+    }
+
     private void verify(Plan p, Held file) throws IOException {
         if (!Arrays.equals(Sha256.of(file), p.e.image.sha)) {
             throw new IOException("after writing, its SHA-256 is not the image's");
         }
-        verified++;
+        p.isVerified = true;
     }
 
     private void finishDirectory(Plan p) {
@@ -1422,7 +1429,7 @@ final class Rollback {
                 }
             }
         }
-        return new RollbackReport(list, verified, recorded, backups.damage, displaced.kept(), displaced.keptIn());
+        return new RollbackReport(list, verified(), recorded, backups.damage, displaced.kept(), displaced.keptIn());
     }
 
     /** What an earlier run had written beside its place when it was killed; its names are ours alone. */
