@@ -1,6 +1,7 @@
 package dev.klock.cli;
 
 import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.ManifestLocator;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Release;
 import dev.klock.manifest.Names;
@@ -87,7 +88,7 @@ public final class Main implements Runnable {
         commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(terminal.hasColours() ? Ansi.ON : Ansi.OFF));
         commandLine.getCommandSpec().version("klock " + Release.VERSION);
         commandLine.setParameterExceptionHandler((e, all) -> misused(e, terminal));
-        commandLine.setExecutionExceptionHandler((e, command, result) -> failed(e, command.getCommand(), terminal));
+        commandLine.setExecutionExceptionHandler((e, command, result) -> failed(e instanceof ManifestLocator.Distrusted ? named((ManifestLocator.Distrusted) e, command) : e, command.getCommand(), terminal));
         int status = commandLine.execute(arguments);
         out.flush();
         err.flush();
@@ -126,6 +127,17 @@ public final class Main implements Runnable {
         }
         terminal.complain("failed: " + (e instanceof IOException ? advised(verb, reason((IOException) e)) : e.toString()));
         return ExitCode.FAILED;
+    }
+
+    /** What this verb has to name something by. */
+    private static UsageException named(ManifestLocator.Distrusted found, CommandLine verb) {
+        CommandSpec spec = verb.getCommandSpec();
+        if (spec.findOption("--manifest") != null) {
+            return found.advising("give --manifest PATH if it is what you want");
+        }
+        boolean isArgument = spec.positionalParameters().stream().anyMatch(parameter -> "MANIFEST".equals(parameter.paramLabel()));
+        return isArgument ? found.advising("give it as MANIFEST if it is what you want")
+                : spec.findOption("--home") != null ? found.advising("give --home DIRECTORY, the home that is meant") : found;
     }
 
     private static String advised(Object verb, String text) {

@@ -753,6 +753,38 @@ class StoredTest {
         return new ProcessBuilder("sh", "-c", "chattr " + flag + " a 2> /dev/null").directory(work.toFile()).start().waitFor() == 0;
     }
 
+    @Test
+    void home_thatIsNamed_isUsedBesideAManifestThatIsNot() throws Exception {
+        PastSession.wrote(home, "s", a, "two\n");
+        Files.writeString(work("klock.yaml"), "ver: \"1.0\"\nagent_id: agent\nscope: []\n");
+        Files.setPosixFilePermissions(work("klock.yaml"), PosixFilePermissions.fromString("rw-rw-rw-"));
+        for (String verb : List.of("undo", "diff", "sessions", "recover", "status")) {
+            assertThat(run(verb)).as(verb).isEqualTo(2);
+            assertThat(err).isEqualTo("klock: " + work("klock.yaml") + " is not used unless it is named: everybody may write to it; give --home DIRECTORY, the home that is meant\n");
+        }
+        for (String verb : List.of("check", "tighten", "backups")) {
+            assertThat(verb.equals("check") ? run(verb, "MUTATES", "FILE:/x") : verb.equals("tighten") ? run(verb) : run(verb, "estimate")).as(verb + out + err).isEqualTo(2);
+            assertThat(err).as(verb).endsWith("; give --manifest PATH if it is what you want\n");
+        }
+        assertThat(run("validate")).isEqualTo(2);
+        assertThat(err).endsWith("; give it as MANIFEST if it is what you want\n");
+        for (String verb : List.of("sessions", "diff", "recover", "undo")) {
+            assertThat(run(verb, "--home", home.toString())).as(verb + err).isZero();
+        }
+        assertThat(a).hasContent("one\n");
+    }
+
+    @Test
+    void home_ofAnotherUser_isUsedByRoot_ifItIsNamed() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")));
+        PastSession.wrote(home, "s", a, "two\n");
+        Files.setAttribute(home, "unix:uid", 4711);
+        assertThat(run("undo")).isEqualTo(2);
+        assertThat(err).endsWith("belongs to another user (uid 4711, not 0); give --home DIRECTORY\n");
+        assertThat(run("undo", "--home", home.toString())).as(err).isZero();
+        assertThat(a).hasContent("one\n");
+    }
+
     private Path work(String name) {
         return work.resolve(name);
     }
