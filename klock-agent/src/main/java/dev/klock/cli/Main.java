@@ -145,7 +145,7 @@ public final class Main implements Runnable {
     }
 
     /** What the system said, without names of classes. */
-    private static String reason(IOException e) {
+    static String reason(IOException e) {
         if (e instanceof FileSystemException) {
             FileSystemException file = (FileSystemException) e;
             String why = e instanceof AccessDeniedException ? "permission denied" : e instanceof NoSuchFileException ? "no such file or directory" : "not possible";

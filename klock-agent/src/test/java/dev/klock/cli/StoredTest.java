@@ -785,6 +785,22 @@ class StoredTest {
         assertThat(a).hasContent("one\n");
     }
 
+    @Test
+    void prune_ofWhatCannotBeRemoved_saysSo() throws Exception {
+        two();
+        Path lock = home.resolve("backups/s1/lock");
+        Files.delete(lock);
+        Files.createDirectory(lock);
+        assertThat(run("backups", "prune", "--older-than", "1")).as(out + err).isZero();
+        assertThat(run("backups", "prune", "--older-than", "0")).as(out + err).isEqualTo(1);
+        assertThat(out).contains("removed s2, ", "not removed s1: its lock " + lock + ": Is a directory\n", "1 sessions' images removed, ").endsWith("; 1 could not be removed\n");
+        assertThat(run("backups", "prune", "--max-bytes", "0", "--json")).as(out + err).isEqualTo(1);
+        assertThat(out).contains("\"session_id\" : \"s1\"", "\"failure\" : \"its lock ");
+        Files.delete(lock);
+        assertThat(run("backups", "prune", "--older-than", "0")).as(out + err).isZero();
+        assertThat(out).endsWith(" bytes\n");
+    }
+
     private Path work(String name) {
         return work.resolve(name);
     }
