@@ -81,7 +81,10 @@ final class RolledBack {
         if (report.count(RollbackReport.Outcome.FAILED) > 0) {
             Stderr.error("what could not be put back is tried again by the next start, or by: java -jar klock.jar recover --session ".concat(sessionId));
         }
-        if (report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0) {
+        if (report.isObstructed()) {
+            Stderr.error("what cannot come back has something in its way that stays, forced or not; take that away, then: java -jar klock.jar undo --session ".concat(sessionId));
+        }
+        if (report.isForceOfUse()) {
             Stderr.error("what others changed stays as they left it; to put it back all the same: java -jar klock.jar undo --force --session ".concat(sessionId));
         }
         String displaced = report.displacedLine();

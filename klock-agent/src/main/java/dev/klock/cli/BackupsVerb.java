@@ -6,7 +6,10 @@ import dev.klock.agent.config.UsageException;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;
@@ -64,7 +67,9 @@ final class BackupsVerb extends Verb {
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
         long before = System.currentTimeMillis() - (long) (days * DAY_MS);
-        List<Store.Session> removed = Store.prune(home, before, maxBytes == null ? Long.MAX_VALUE : bytes(maxBytes), files);
+        long most = maxBytes == null ? Long.MAX_VALUE : bytes(maxBytes);
+        List<Store.Session> removed = Store.prune(home, before, most, files);
+        List<Store.Session> left = left(home, before, most, files);
         if (json) {
             printJson(generator -> {
                 generator.writeStartArray();
@@ -74,17 +79,53 @@ final class BackupsVerb extends Verb {
                     generator.writeNumberField("bytes", s.bytes());
                     generator.writeEndObject();
                 }
+                for (Store.Session s : left) {
+                    generator.writeStartObject();
+                    generator.writeStringField("session_id", s.id());
+                    generator.writeNumberField("bytes", 0);
+                    generator.writeStringField("failure", whyLeft(home, s));
+                    generator.writeEndObject();
+                }
                 generator.writeEndArray();
             });
-            return ExitCode.OK;
+            return left.isEmpty() ? ExitCode.OK : ExitCode.FAILED;
         }
         long bytes = 0;
         for (Store.Session s : removed) {
             bytes += s.bytes();
             terminal.line("removed " + s.id() + ", " + s.bytes() + " bytes");
         }
-        terminal.line(removed.size() + " sessions' images removed, " + bytes + " bytes");
-        return ExitCode.OK;
+        for (Store.Session s : left) {
+            terminal.line("not removed " + s.id() + ": " + whyLeft(home, s));
+        }
+        terminal.line(removed.size() + " sessions' images removed, " + bytes + " bytes" + (left.isEmpty() ? "" : "; " + left.size() + " could not be removed"));
+        return left.isEmpty() ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    /** Those that were to go and are there still. */
+    private static List<Store.Session> left(Path home, long beforeMs, long maxBytes, HostFiles files) throws IOException {
+        List<Store.Session> all = Store.sessions(home, files);
+        long bytes = 0;
+        for (Store.Session s : all) {
+            bytes += s.bytes();
+        }
+        List<Store.Session> left = new ArrayList<>();
+        for (Store.Session s : all) {
+            if (!s.live() && !s.hasCrashed() && (s.startedMs() < beforeMs || bytes > maxBytes)) {
+                left.add(s);
+            }
+        }
+        return left;
+    }
+
+    /** Whoever removes a session holds its lock first. */
+    private static String whyLeft(Path home, Store.Session session) throws IOException {
+        try {
+            FileChannel.open(Store.directory(home, session.id()).resolve("lock"), StandardOpenOption.WRITE).close();
+            return "it was in use";
+        } catch (IOException e) {
+            return "its lock " + Main.reason(e);
+        }
     }
 
     private int estimate() throws UsageException, IOException {

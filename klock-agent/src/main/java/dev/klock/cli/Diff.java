@@ -46,7 +46,7 @@ final class Diff extends Verb {
         Path home = home(directory).directory().toPath();
         Store.Session meant = Stored.session(session, home, files);
         String id = meant.id();
-        byte[] only = Stored.path(path, files, environment);
+        byte[] only = Stored.path(path, home, id, files, environment);
         List<Difference> found = new ArrayList<>();
         boolean known = false;
         String damage = meant.damage();
@@ -62,7 +62,7 @@ final class Diff extends Verb {
                 }
             }
         } catch (Store.Elsewhere copy) {
-            terminal.complain(copy.getMessage());
+            terminal.complain(advised(copy.getMessage()));
             return ExitCode.REFUSED;
         }
         if (damage != null) {
@@ -80,10 +80,9 @@ final class Diff extends Verb {
             terminal.line("nothing differs from what it was before session " + id);
         }
         for (Difference d : found) {
-            terminal.line(d.change + " " + d.name + (d.lines.isEmpty() ? ": " + d.was + " -> " + d.is : ""));
-            for (String line : d.lines) {
-                terminal.coloured(line);
-            }
+            terminal.line(d.change + " " + d.name + (d.lines.isEmpty() ? ": " + d.was + " -> " + d.is : d.beside.isEmpty() ? "" : ": " + d.beside));
+            terminal.diff(d.head);
+            terminal.diff(d.lines);
         }
         return damage == null ? ExitCode.OK : ExitCode.FAILED;
     }
@@ -95,7 +94,7 @@ final class Diff extends Verb {
         json.writeArrayFieldStart("paths");
         for (Difference d : found) {
             json.writeStartObject();
-            json.writeStringField("path", d.name);
+            json.writeStringField("path", d.exactName);
             json.writeStringField("change", d.change);
             json.writeStringField("was", d.was);
             json.writeStringField("is", d.is);

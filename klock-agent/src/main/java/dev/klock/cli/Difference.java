@@ -3,6 +3,7 @@ package dev.klock.cli;
 import com.github.difflib.DiffUtils;
 import com.github.difflib.UnifiedDiffUtils;
 import dev.klock.agent.backup.Backups;
+import dev.klock.agent.resolve.Names;
 import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -17,19 +18,29 @@ import java.security.DigestOutputStream;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** One path that is not what it was before a session. */
 final class Difference {
     private static final int CONTEXT_LINES = 3;
+    /** git's short names of no file, and of an empty one. */
+    private static final String NOTHING = "0000000";
+    private static final String EMPTY = "e69de29";
     private static final int FILE_TYPE = 0100000;
     private static final int TYPE = 0170000;
 
     String name;
+    /** {@link #name} for programs. */
+    String exactName;
     /** {@code created}, {@code changed} or {@code deleted}. */
     String change;
     String was;
     String is;
+    /** What changed of a file besides its text, in words; empty if nothing did, or {@link #was} and {@link #is} have to say it. */
+    String beside = "";
+    /** What git and patch want to know of a file besides its text, to be read before {@link #lines}; empty if there is no diff. */
+    List<String> head = new ArrayList<>();
     /** A unified diff; empty if there is none. */
     List<String> lines = new ArrayList<>();
 
@@ -51,6 +62,7 @@ final class Difference {
         boolean file = now != null && (now[HostFiles.MODE] & TYPE) == FILE_TYPE;
         Difference d = new Difference();
         d.name = image.name();
+        d.exactName = Names.exact(image.path());
         boolean wasThere = !image.was().equals("nothing");
         d.change = !wasThere ? "created" : now == null ? "deleted" : "changed";
         if (!wasThere && now == null) {
@@ -58,10 +70,15 @@ final class Difference {
         }
         d.was = wasThere ? image.was() + mode(image.mode()) : "nothing";
         d.is = now == null ? "nothing" : kind((int) now[HostFiles.MODE], now[HostFiles.SIZE]) + mode((int) now[HostFiles.MODE] & 07777);
+        boolean anotherOwner = wasThere && now != null && (now[HostFiles.UID] != image.uid() || now[HostFiles.GID] != image.gid());
+        String owner = anotherOwner ? owner(image.uid(), image.gid()) : "";
+        String owned = anotherOwner ? owner(now[HostFiles.UID], now[HostFiles.GID]) : "";
+        d.was += owner;
+        d.is += owned;
         if (!image.file() && !file) {
             boolean link = now != null && (now[HostFiles.MODE] & TYPE) == 0120000;
             if (link) {
-                d.is = "a symbolic link to " + new String(files.readLink(path), StandardCharsets.UTF_8) + mode((int) now[HostFiles.MODE] & 07777);
+                d.is = "a symbolic link to " + Names.printed(files.readLink(path)) + mode((int) now[HostFiles.MODE] & 07777) + owned;
             }
             return d.was.equals(d.is) ? null : d;
         }
@@ -70,9 +87,10 @@ final class Difference {
         List<String> old = before == null ? null : lines(before);
         List<String> fresh = after == null ? null : lines(after);
         if (old != null && fresh != null) {
-            String name = d.name.startsWith("/") ? d.name.substring(1) : d.name;
-            d.lines = UnifiedDiffUtils.generateUnifiedDiff(image.file() ? "a/" + name : "/dev/null", file ? "b/" + name : "/dev/null", old,
-                    DiffUtils.diff(old, fresh), CONTEXT_LINES);
+            d.lines = UnifiedDiffUtils.generateUnifiedDiff(image.file() ? quoted('a', image.path()) : "/dev/null",
+                    file ? quoted('b', image.path()) : "/dev/null", old, DiffUtils.diff(old, fresh), CONTEXT_LINES);
+            d.beside = image.file() && file ? beside(image, now) : wasThere && now != null ? d.was + " -> " + d.is : "";
+            d.head = head(image, file ? (int) now[HostFiles.MODE] : 0, !d.lines.isEmpty());
             // an empty side begins at line 0, or patch refuses it
             for (int i = 0; i < d.lines.size() && (old.isEmpty() || fresh.isEmpty()); i++) {
                 if (d.lines.get(i).startsWith("@@ ")) {
@@ -86,8 +104,72 @@ final class Difference {
         return d.lines.isEmpty() && d.was.equals(d.is) ? null : d;
     }
 
+    /** {@code mode} is that of the file that is there now, 0 if there is none. */
+    private static List<String> head(Backups.Image image, int mode, boolean hasText) {
+        List<String> head = new ArrayList<>();
+        int before = image.file() ? FILE_TYPE | image.mode() & 07777 : 0;
+        if (before == mode && !hasText) {
+            return head;
+        }
+        head.add("diff --git " + quoted('a', image.path()) + " " + quoted('b', image.path()));
+        if (before == 0) {
+            head.add("new file mode " + Integer.toOctalString(mode));
+        } else if (mode == 0) {
+            head.add("deleted file mode " + Integer.toOctalString(before));
+        } else if (before != mode) {
+            head.add("old mode " + Integer.toOctalString(before));
+            head.add("new mode " + Integer.toOctalString(mode));
+        }
+        if (!hasText && (before == 0 || mode == 0)) {
+            // patch takes an empty file for none otherwise
+            head.add("index " + (before == 0 ? NOTHING + ".." + EMPTY : EMPTY + ".." + NOTHING));
+        }
+        return head;
+    }
+
+    /** {@code side/path} as git reads it: in quotes if a line could not hold it, or it could be read otherwise. A space ends a name for patch. */
+    private static String quoted(char side, byte[] path) {
+        String text = side + new String(path, StandardCharsets.UTF_8);
+        boolean isPlain = Arrays.equals(text.substring(1).getBytes(StandardCharsets.UTF_8), path);
+        for (int i = 0; isPlain && i < text.length(); i++) {
+            isPlain = text.charAt(i) > 0x20 && text.charAt(i) != 0x7f && text.charAt(i) != '"' && text.charAt(i) != '\\';
+        }
+        if (isPlain) {
+            return text;
+        }
+        StringBuilder quoted = new StringBuilder("\"").append(side);
+        for (byte b : path) {
+            if (b == '"' || b == '\\') {
+                quoted.append('\\').append((char) b);
+            } else if (b == '\n' || b == '\t' || b == '\r') {
+                quoted.append('\\').append(b == '\n' ? 'n' : b == '\t' ? 't' : 'r');
+            } else if (b >= 0x20 && b < 0x7f) {
+                quoted.append((char) b);
+            } else {
+                quoted.append(String.format("\\%03o", b & 0xff));
+            }
+        }
+        return quoted.append('"').toString();
+    }
+
     private static String mode(int bits) {
         return ", mode " + Integer.toOctalString(bits);
+    }
+
+    private static String beside(Backups.Image image, long[] now) {
+        List<String> changes = new ArrayList<>();
+        int mode = (int) now[HostFiles.MODE] & 07777;
+        if (image.mode() != mode) {
+            changes.add("mode " + Integer.toOctalString(image.mode()) + " -> " + Integer.toOctalString(mode));
+        }
+        if (image.uid() != now[HostFiles.UID] || image.gid() != now[HostFiles.GID]) {
+            changes.add("owner " + image.uid() + ":" + image.gid() + " -> " + now[HostFiles.UID] + ":" + now[HostFiles.GID]);
+        }
+        return String.join(", ", changes);
+    }
+
+    private static String owner(long uid, long gid) {
+        return ", owner " + uid + ":" + gid;
     }
 
     private static String kind(int mode, long size) {

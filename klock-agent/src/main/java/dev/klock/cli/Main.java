@@ -1,6 +1,7 @@
 package dev.klock.cli;
 
 import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.ManifestLocator;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Release;
 import dev.klock.manifest.Names;
@@ -53,9 +54,10 @@ public final class Main implements Runnable {
     public static int run(String[] arguments, Instrumentation instrumentation) {
         LaunchEnvironment environment = LaunchEnvironment.ofProcess();
         Charset charset = charset(environment);
-        PrintWriter out = new PrintWriter(new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), charset));
+        FileOutputStream bytes = new FileOutputStream(FileDescriptor.out);
+        PrintWriter out = new PrintWriter(new OutputStreamWriter(bytes, charset));
         PrintWriter err = new PrintWriter(new OutputStreamWriter(new FileOutputStream(FileDescriptor.err), charset));
-        return run(arguments, instrumentation, environment, out, err, Terminal.wantsColours(environment));
+        return run(arguments, instrumentation, environment, new Terminal(out, err, Terminal.wantsColours(environment), bytes, Terminal.isStdoutShown()));
     }
 
     private static Charset charset(LaunchEnvironment environment) {
@@ -69,7 +71,12 @@ public final class Main implements Runnable {
 
     static int run(String[] arguments, Instrumentation instrumentation, LaunchEnvironment environment, PrintWriter out, PrintWriter err,
             boolean colours) {
-        Terminal terminal = new Terminal(out, err, colours);
+        return run(arguments, instrumentation, environment, new Terminal(out, err, colours));
+    }
+
+    static int run(String[] arguments, Instrumentation instrumentation, LaunchEnvironment environment, Terminal terminal) {
+        PrintWriter out = terminal.out;
+        PrintWriter err = terminal.err;
         CommandLine commandLine = new CommandLine(new Main());
         for (Verbs.Row row : Verbs.all(terminal, environment, instrumentation)) {
             commandLine.addSubcommand(row.name, row.command);
@@ -78,10 +85,10 @@ public final class Main implements Runnable {
         commandLine.setExpandAtFiles(false);
         commandLine.setInterpolateVariables(false);
         commandLine.setOut(out).setErr(err);
-        commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(colours ? Ansi.ON : Ansi.OFF));
+        commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(terminal.hasColours() ? Ansi.ON : Ansi.OFF));
         commandLine.getCommandSpec().version("klock " + Release.VERSION);
         commandLine.setParameterExceptionHandler((e, all) -> misused(e, terminal));
-        commandLine.setExecutionExceptionHandler((e, command, result) -> failed(e, terminal));
+        commandLine.setExecutionExceptionHandler((e, command, result) -> failed(e instanceof ManifestLocator.Distrusted ? named((ManifestLocator.Distrusted) e, command) : e, command.getCommand(), terminal));
         int status = commandLine.execute(arguments);
         out.flush();
         err.flush();
@@ -113,17 +120,32 @@ public final class Main implements Runnable {
         return ExitCode.USAGE;
     }
 
-    private static int failed(Exception e, Terminal terminal) {
+    private static int failed(Exception e, Object verb, Terminal terminal) {
         if (e instanceof UsageException) {
-            terminal.complain(e.getMessage());
+            terminal.complain(advised(verb, e.getMessage()));
             return ExitCode.USAGE;
         }
-        terminal.complain("failed: " + (e instanceof IOException ? reason((IOException) e) : e.toString()));
+        terminal.complain("failed: " + (e instanceof IOException ? advised(verb, reason((IOException) e)) : e.toString()));
         return ExitCode.FAILED;
     }
 
+    /** What this verb has to name something by. */
+    private static UsageException named(ManifestLocator.Distrusted found, CommandLine verb) {
+        CommandSpec spec = verb.getCommandSpec();
+        if (spec.findOption("--manifest") != null) {
+            return found.advising("give --manifest PATH if it is what you want");
+        }
+        boolean isArgument = spec.positionalParameters().stream().anyMatch(parameter -> "MANIFEST".equals(parameter.paramLabel()));
+        return isArgument ? found.advising("give it as MANIFEST if it is what you want")
+                : spec.findOption("--home") != null ? found.advising("give --home DIRECTORY, the home that is meant") : found;
+    }
+
+    private static String advised(Object verb, String text) {
+        return verb instanceof Verb ? ((Verb) verb).advised(text) : text;
+    }
+
     /** What the system said, without names of classes. */
-    private static String reason(IOException e) {
+    static String reason(IOException e) {
         if (e instanceof FileSystemException) {
             FileSystemException file = (FileSystemException) e;
             String why = e instanceof AccessDeniedException ? "permission denied" : e instanceof NoSuchFileException ? "no such file or directory" : "not possible";

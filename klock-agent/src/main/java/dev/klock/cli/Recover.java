@@ -59,7 +59,8 @@ final class Recover extends Verb {
             print(results, at, files);
         }
         for (String id : halfUndone) {
-            terminal.complain("session " + id + " has ended, and an undo of it was interrupted, which is not finished here; go on with it: java -jar klock.jar undo --session " + id);
+            terminal.complain("session " + id + " has ended, and an undo of it was interrupted, which is not finished here; go on with it: "
+                    + Advice.line("undo", id, directory, null));
         }
         if (!halfUndone.isEmpty()) {
             return ExitCode.FAILED;
@@ -78,10 +79,10 @@ final class Recover extends Verb {
             printJson(generator -> write(generator, results, gone));
         } else {
             for (Recovery.Result result : results) {
-                terminal.line(result.line());
+                terminal.line(advised(result.line()));
                 if (result.report() != null) {
                     for (RollbackReport.Entry entry : result.report().conflicts()) {
-                        terminal.line("  not rolled back: " + entry.line());
+                        terminal.line("  not rolled back: " + advised(entry.line()));
                     }
                     for (RollbackReport.Entry entry : result.report().notes()) {
                         if (!entry.isWhole()) {
@@ -89,11 +90,14 @@ final class Recover extends Verb {
                         }
                     }
                     if (result.report().count(RollbackReport.Outcome.FAILED) > 0) {
-                        terminal.line("  what failed is tried again by: java -jar klock.jar recover --session " + result.sessionId());
+                        terminal.line("  what failed is tried again by: " + Advice.line("recover", result.sessionId(), directory, null));
                     }
-                    if (result.report().count(RollbackReport.Outcome.KEPT_THEIRS) > 0) {
-                        terminal.line("  what others changed is put back all the same, and theirs set aside, by: java -jar klock.jar undo --force --session "
-                                + result.sessionId());
+                    if (result.report().isObstructed()) {
+                        terminal.line("  what cannot come back has something in its way that stays, forced or not; take that away, then: " + Advice.line("undo", result.sessionId(), directory, null));
+                    }
+                    if (result.report().isForceOfUse()) {
+                        terminal.line("  what others changed is put back all the same, and theirs set aside, by: "
+                                + Advice.line("undo --force", result.sessionId(), directory, null));
                     }
                     for (RollbackReport.Entry entry : result.report().displaced()) {
                         terminal.line("  what was there when it crashed: " + entry.name() + " is in " + entry.aside());

@@ -20,7 +20,7 @@ final class Reports {
         json.writeArrayFieldStart("paths");
         for (RollbackReport.Entry entry : report.entries()) {
             json.writeStartObject();
-            json.writeStringField("path", entry.name());
+            json.writeStringField("path", entry.exactName());
             json.writeStringField("outcome", entry.outcome().name().toLowerCase(Locale.ROOT));
             json.writeStringField("detail", entry.detail());
             json.writeStringField("aside", entry.aside() == null ? null : entry.aside().toString());

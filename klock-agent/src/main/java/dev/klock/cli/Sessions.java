@@ -8,6 +8,7 @@ import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.log.Decision;
 import dev.klock.agent.log.Summary;
+import dev.klock.agent.resolve.Names;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.Files;
@@ -87,7 +88,7 @@ final class Sessions extends Verb {
         if (conflicts > 0) {
             line.append(", NOT rolled back ").append(conflicts);
             if (stored != null && stored.notBack() != null) {
-                line.append(" (").append(stored.notBack().get(0)).append(conflicts == 1 ? ")" : " and " + (conflicts - 1) + " more: recover, or undo, names them)");
+                line.append(" (").append(Names.printed(Names.ofExact(stored.notBack().get(0)))).append(conflicts == 1 ? ")" : " and " + (conflicts - 1) + " more: recover, or undo, names them)");
             }
         }
         if (session.lost + session.unreadable > 0) {

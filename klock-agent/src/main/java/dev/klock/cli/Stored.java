@@ -1,5 +1,6 @@
 package dev.klock.cli;
 
+import dev.klock.agent.backup.Backups;
 import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
@@ -101,16 +102,77 @@ final class Stored {
                 && Arrays.equals(path, 0, top.length, top, 0, top.length);
     }
 
-    /** The bytes of the real path that {@code name} means from here, its last component not followed; null for null. */
-    static byte[] path(String name, HostFiles files, LaunchEnvironment environment) throws UsageException {
+    /**
+     * The bytes of the real path that {@code name} means from here, its last component not followed; null for null. Where there is no such name, here or in
+     * what the session {@code id} has changed, {@code \xNN} in it is a byte, as in the names that the verbs print.
+     *
+     * @throws UsageException it is empty, or has characters that did not come through the command line
+     */
+    static byte[] path(String name, Path home, String id, HostFiles files, LaunchEnvironment environment) throws UsageException {
         if (name == null) {
             return null;
         }
         if (name.isEmpty()) {
             throw new UsageException("PATH is empty; name a file or a directory, or give none to mean everything");
         }
-        String absolute = name.startsWith("/") ? name : environment.workingDirectory() + '/' + name;
-        String real = new Resolver(files).resolve(Names.ofText(absolute), false).path();
-        return Names.bytes(real == null ? Names.ofText(absolute) : real);
+        byte[] literal = real(Names.ofText(name), files, environment);
+        byte[] typed = typed(Names.ofText(name), environment);
+        if (!Arrays.equals(typed, literal) && !isRecorded(literal, home, id, files) && isRecorded(typed, home, id, files)) {
+            return typed;
+        }
+        String encoding = environment.property("sun.jnu.encoding");
+        boolean isUtf8 = encoding == null || encoding.equalsIgnoreCase("UTF-8");
+        boolean isLost = name.indexOf('\ufffd') >= 0 || !isUtf8 && name.indexOf('?') >= 0;
+        String named = Names.real(Names.ofExact(name));
+        if (!isLost && named.equals(Names.ofText(name)) || isThere(literal, files) || isRecorded(literal, home, id, files)) {
+            return literal;
+        }
+        if (isLost) {
+            throw new UsageException("PATH " + name + " is not known as it was typed: " + (isUtf8 ? "it is not UTF-8"
+                    : "the locale's encoding, " + encoding + ", has not all of its characters; set LC_ALL=C.UTF-8")
+                    + (isUtf8 ? "; " : ", or ") + "write each byte that is none of a character as \\xNN, as diff does, or name a directory above it");
+        }
+        return real(named, files, environment);
+    }
+
+    private static byte[] real(String name, HostFiles files, LaunchEnvironment environment) {
+        String absolute = absolute(name, environment);
+        String real = new Resolver(files).resolve(absolute, false).path();
+        return Names.bytes(real == null ? absolute : real);
+    }
+
+    private static String absolute(String name, LaunchEnvironment environment) {
+        return name.startsWith("/") ? name : Names.ofText(environment.workingDirectory()) + '/' + name;
+    }
+
+    /** The name by itself: where a link has been put above it since, this is the one that was changed. */
+    private static byte[] typed(String name, LaunchEnvironment environment) {
+        List<String> parts = new ArrayList<>();
+        for (String part : absolute(name, environment).split("/")) {
+            if (part.equals("..")) {
+                parts = parts.subList(0, Math.max(0, parts.size() - 1));
+            } else if (!part.isEmpty() && !part.equals(".")) {
+                parts.add(part);
+            }
+        }
+        return Names.bytes("/" + String.join("/", parts));
+    }
+
+    private static boolean isThere(byte[] path, HostFiles files) {
+        return files.mode(path) != 0;
+    }
+
+    private static boolean isRecorded(byte[] path, Path home, String id, HostFiles files) {
+        try (Backups backups = Backups.read(home, id, files)) {
+            for (Backups.Image image : backups.images()) {
+                if (image.touched() && isWithin(image.path(), path)) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (IOException unreadable) {
+            // which who looks next will say
+            return false;
+        }
     }
 }

@@ -47,7 +47,7 @@ final class Undo extends Verb {
         HostFiles files = Host.files(instrumentation, environment);
         Path home = home(directory).directory().toPath();
         Store.Session meant = Stored.session(session, home, files);
-        byte[] only = Stored.path(path, files, environment);
+        byte[] only = Stored.path(path, home, meant.id(), files, environment);
         Progress progress = new Progress(terminal, "undo");
         try (Interruption interruption = new Interruption(progress)) {
             return undo(meant, home, files, only, progress, interruption);
@@ -65,13 +65,14 @@ final class Undo extends Verb {
             terminal.complain(atWork.getMessage());
             return ExitCode.REFUSED;
         } catch (Store.Elsewhere copy) {
-            terminal.complain(copy.getMessage());
+            terminal.complain(advised(copy.getMessage()));
             return ExitCode.REFUSED;
         } catch (Store.InUse running) {
             throw new UsageException("session " + id + " is in use: it still runs, or another undo or recover is at work on it; try again when that is over");
         } finally {
             progress.end();
         }
+        boolean isPart = !dry && (interruption.isInterrupted() || report.count(RollbackReport.Outcome.NOT_REACHED) > 0);
         String damage = report.damage() == null ? meant.damage() : report.damage();
         if (path != null && damage == null && report.entries().isEmpty()) {
             throw new UsageException("session " + id + " changed nothing at or below " + path);
@@ -81,49 +82,53 @@ final class Undo extends Verb {
                 generator.writeStartObject();
                 generator.writeStringField("session_id", id);
                 generator.writeBooleanField("dry_run", dry);
-                generator.writeBooleanField("complete", damage == null && !interruption.isInterrupted() && report.count(RollbackReport.Outcome.FAILED) == 0);
+                generator.writeBooleanField("complete", damage == null && !isPart && report.count(RollbackReport.Outcome.FAILED) == 0);
                 Reports.write(generator, report, damage);
                 generator.writeEndObject();
             });
         } else {
             int moved = 0;
+            int others = 0;
             for (RollbackReport.Entry entry : report.entries()) {
                 boolean isAsItWas = entry.outcome() == RollbackReport.Outcome.UNCHANGED || entry.outcome() == RollbackReport.Outcome.NOT_REACHED;
                 boolean elsewhere = only != null && !Stored.isWithin(entry.path(), only) && !Stored.isWithin(only, entry.path());
                 moved += elsewhere && !isAsItWas ? 1 : 0;
+                others += entry.wouldSetAside() ? 1 : 0;
                 if (!isAsItWas || entry.detail() != null) {
-                    terminal.line(word(entry) + "  " + entry.line());
+                    terminal.line(word(entry) + "  " + advised(entry.line()));
                 }
             }
             if (moved > 0) {
                 terminal.line(moved + " of these " + (moved == 1 ? "is" : "are") + " not below " + path + ": what the session moved from there comes back with it");
             }
-            String done = dry ? " would be undone: " : interruption.isInterrupted() ? " is undone in part: " : " undone: ";
+            String done = dry ? " would be undone: " : isPart ? " is undone in part: " : " undone: ";
             terminal.line("session " + id + done + (report.damage() == null && damage != null ? damage + "; of what is known: " : "") + report.summary());
+            if (others > 0) {
+                terminal.line("of these " + others + (others == 1 ? " is" : " are") + " somebody else's work, which would give way; their files are kept, and named then");
+            }
             if (report.displacedLine() != null) {
                 terminal.line(report.displacedLine());
             }
             if (!dry && report.count(RollbackReport.Outcome.FAILED) > 0) {
-                terminal.line("what failed is tried again by: java -jar klock.jar undo --session " + id);
+                terminal.line("what failed is tried again by: " + Advice.line("undo", id, directory, path));
             }
-            if (!force && report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0) {
-                terminal.line("what was kept is put back all the same, and theirs set aside, by: java -jar klock.jar undo --force --session " + id);
+            if (report.isObstructed()) {
+                terminal.line("what cannot come back has something in its way that stays, forced or not; take that away, then: " + Advice.line("undo", id, directory, path));
+            }
+            if (!force && report.isForceOfUse()) {
+                terminal.line("what was kept is put back all the same, and theirs set aside, by: " + Advice.line("undo --force", id, directory, path));
             }
         }
-        if (interruption.isInterrupted() && !dry) {
+        if (isPart) {
             terminal.out.flush();
-            terminal.complain("the undo was interrupted: no file is half put back, and the rest is as it was; go on with it: " + again(id));
+            terminal.complain("the undo was interrupted: no file is half put back, and the rest is as it was; go on with it: "
+                    + Advice.line(force ? "undo --force" : "undo", id, directory, path));
             return ExitCode.FAILED;
         }
         if (damage != null || report.count(RollbackReport.Outcome.FAILED) > 0) {
             return ExitCode.FAILED;
         }
         return report.count(RollbackReport.Outcome.KEPT_THEIRS) > 0 ? ExitCode.REFUSED : ExitCode.OK;
-    }
-
-    /** The line that does the same once more, or the rest of it. */
-    private String again(String id) {
-        return "java -jar klock.jar undo" + (force ? " --force" : "") + " --session " + id + (directory == null ? "" : " --home " + directory) + (path == null ? "" : " " + path);
     }
 
     private static String word(RollbackReport.Entry entry) {

@@ -230,7 +230,7 @@ final class UndoLeases implements AutoCloseable {
 
             @Override
             public boolean isInterrupted() {
-                return progress.isInterrupted();
+                return lost || progress.isInterrupted();
             }
         };
     }
@@ -246,7 +246,7 @@ final class UndoLeases implements AutoCloseable {
             lost = true;
         }
         if (lost) {
-            terminal.complain("undo stops: its leases were lost, since it was stopped for longer than they last, or klock's files were removed; what is back stays so. Run it again for the rest");
+            terminal.complain("undo stops: its leases were lost, since it was stopped for longer than they last, or klock's files were removed; what is back stays so");
         }
         return !lost;
     }

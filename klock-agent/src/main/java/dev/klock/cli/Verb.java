@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
+import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.config.UsageException;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogFiles;
@@ -26,6 +27,9 @@ abstract class Verb implements Callable<Integer> {
     final Terminal terminal;
     final LaunchEnvironment environment;
 
+    /** What was given as {@code --home}, for advice; null if nothing was, or the verb has none. */
+    private String givenHome;
+
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this and exit.")
     private boolean help;
 
@@ -39,12 +43,22 @@ abstract class Verb implements Callable<Integer> {
 
     /** The existing home {@code directory}, or the one a launch from here would use (null). */
     final Home home(String directory) throws UsageException {
-        File place = new Given(Given.argument(null, directory, null), environment).home;
-        Home home = Home.existing(place);
+        givenHome = directory;
+        String argument = Given.argument(null, directory, null);
+        LaunchOptions options = LaunchOptions.read(argument, environment);
+        boolean isNamed = options.text(dev.klock.agent.config.Option.HOME) != null;
+        // whose the manifest is that is found here matters to a home beside it only
+        File place = isNamed ? Home.locate(options, environment, null) : new Given(argument, environment).home;
+        Home home = Home.existing(place, isNamed);
         if (home == null) {
             throw new UsageException("there is no klock home " + place + "; give --home DIRECTORY");
         }
         return home;
+    }
+
+    /** {@code text} with the home that was given in each line of advice that is in it. */
+    final String advised(String text) {
+        return Advice.at(givenHome, text);
     }
 
     /** So many records of logs cannot be read, which is more than none. */

@@ -1,6 +1,7 @@
 package dev.klock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.klock.agent.backup.PastSession;
 import dev.klock.agent.backup.RollbackReport;
@@ -18,8 +19,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,8 @@ class StoredTest {
     private Path b;
     private String out;
     private String err;
+    private boolean shown;
+    private String encoding = "UTF-8";
 
     @BeforeEach
     void makeWork() throws Exception {
@@ -48,8 +53,8 @@ class StoredTest {
         StringWriter stdout = new StringWriter();
         StringWriter stderr = new StringWriter();
         LaunchEnvironment environment = new LaunchEnvironment(Map.of("java.runtime.version", "17.0.1+1", "user.home", "/home/u",
-                "java.home", "/jdk", "java.io.tmpdir", "/tmp"), Map.of("PATH", "/bin"), work.toString());
-        int status = Main.run(arguments, null, environment, new PrintWriter(stdout), new PrintWriter(stderr), false);
+                "java.home", "/jdk", "java.io.tmpdir", "/tmp", "sun.jnu.encoding", encoding), Map.of("PATH", "/bin"), work.toString());
+        int status = Main.run(arguments, null, environment, new Terminal(new PrintWriter(stdout), new PrintWriter(stderr), false, null, shown));
         out = stdout.toString();
         err = stderr.toString();
         return status;
@@ -556,6 +561,338 @@ class StoredTest {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(work("d")))).isEqualTo("rwxr-x--x");
         assertThat(run("undo")).as(out + err).isZero();
         assertThat(work("d/g")).hasContent("g");
+    }
+
+    @Test
+    void advice_repeatsHomeAndPathAsGiven_forAShell() throws Exception {
+        Path odd = Files.createDirectory(work("it's here"));
+        Path kept = Files.writeString(odd.resolve("a b"), "one\n");
+        PastSession.done(home, "s", work -> {
+            work.write(kept, "two\n");
+            work.write(a, "two\n");
+        });
+        Files.writeString(kept, "mine");
+        assertThat(run("undo", "--home", ".klock", "it's here/a b")).as(out + err).isEqualTo(4);
+        assertThat(out).endsWith("by: java -jar klock.jar undo --force --home .klock --session s 'it'\\''s here/a b'\n");
+        assertThat(run("undo", "--home", "./.klock")).as(out + err).isEqualTo(4);
+        assertThat(out).endsWith("by: java -jar klock.jar undo --force --home ./.klock --session s\n");
+        assertThat(run("undo", "--home", ".klock", "--session", "none")).isEqualTo(2);
+        assertThat(err).endsWith("; see java -jar klock.jar sessions --home .klock\n");
+        for (String verb : List.of("explain", "report", "learn")) {
+            assertThat(run(verb, "--home", ".klock", "none")).as(verb).isEqualTo(2);
+            assertThat(err).as(verb).endsWith("; see java -jar klock.jar sessions --home .klock\n");
+        }
+        Files.move(home, Files.createDirectory(work("$x")).resolve(".klock"));
+        assertThat(run("undo", "--home", "$x/.klock")).as(out + err).isEqualTo(4);
+        assertThat(err).endsWith("java -jar klock.jar backups prune --home '$x/.klock' --older-than 0\n");
+    }
+
+    @Test
+    void recover_advisesWithTheHomeThatWasGiven() throws Exception {
+        PastSession.killed(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+        });
+        Files.writeString(a, "mine, and longer");
+        Files.writeString(home.resolve("backups/s/lost-leases"), "");
+        assertThat(run("recover", "--home", ".klock")).as(out + err).isZero();
+        assertThat(out).contains("java -jar klock.jar undo --home .klock --session s\n");
+    }
+
+    @Test
+    void advice_isQuotedForAShell() throws Exception {
+        for (String word : List.of("a", "-x", "~", "a b", "it's", "$x`y`", "*", "", "ta\tb\\'", "ä", "\u0085", "!x")) {
+            Process shell = new ProcessBuilder("bash", "-c", "printf '<%s>' " + Advice.quoted(word)).redirectErrorStream(true).start();
+            assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("<" + word + ">");
+        }
+        assertThat(Advice.line("undo", "s", null, "-x")).isEqualTo("java -jar klock.jar undo --session s -- '-x'");
+    }
+
+    /** A session that changes texts of all kinds, and what they were before. */
+    private Map<Path, String> changedTexts() throws Exception {
+        Map<Path, String> before = new LinkedHashMap<>();
+        Map<Path, String> after = new LinkedHashMap<>();
+        String[][] texts = {{"crlf", "one\r\ntwo\r\nthree\r\n", "one\r\n2\r\nthree\r\n"}, {"literal", "a\r\nb\n", "a\\r\nb\n"},
+            {"escape", "x = \"\\u001b\"\n", "x = \"\u001b[31m\"\n"}, {"no end", "one\ntwo", "one\ntwo\n"}, {"end", "one\ntwo\n", "one\n2"}, {"both", "one\ntwo", "1\ntwo"},
+            {"emptied", "one\n", ""}, {"filled", "", "one\n"}, {"it's \"quoted\" \\ 100%", "one\n", "two\n"}, {"tab\tand\nnewline", "one\n", "two\n"}, {"bom\u00e4\u4e2d", "\ufeffone\n\u0085\n", "\ufefftwo\n\u0085\n"},
+            {"separators", "a\u2028b\fc\n\u202ed\n", "a\u2028b\fc\n\u202ee\n"}, {"marks", "-- a\n++ b\n@@ c\n\\ d\n", "-- 1\n++ b\n@@ 2\n\\ d\ndiff --git a/x b/x\n"}};
+        for (String[] text : texts) {
+            before.put(Files.writeString(work(text[0]), text[1]), text[1]);
+            after.put(work(text[0]), text[2]);
+        }
+        Path script = Files.writeString(work("script"), "one\n");
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path gone = Files.writeString(work("gone"), "one\n");
+        before.put(gone, "one\n");
+        PastSession.done(home, "s", work -> {
+            for (Map.Entry<Path, String> text : after.entrySet()) {
+                work.write(text.getKey(), text.getValue());
+            }
+            work.write(work("made here"), "made\r\n");
+            work.write(work("made empty"), "");
+            work.delete(gone);
+        });
+        return before;
+    }
+
+    private int applied(Path in, String... command) throws Exception {
+        Process process = new ProcessBuilder(command).directory(in.toFile()).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int status = process.waitFor();
+        assertThat(status).as(said + "\n" + out).isZero();
+        return status;
+    }
+
+    @Test
+    void diff_redirected_isTakenBackByPatchAndGit_byteForByte() throws Exception {
+        for (String tool : List.of("patch", "git")) {
+            assumeTrue(Stream.of(System.getenv("PATH").split(":")).anyMatch(dir -> Files.isExecutable(Path.of(dir, tool))));
+        }
+        Map<Path, String> before = changedTexts();
+        assertThat(run("diff")).as(out + err).isZero();
+        Path diff = Files.writeString(work.resolveSibling(work.getFileName() + ".diff"), out);
+        Map<Path, byte[]> after = new LinkedHashMap<>();
+        for (Path file : before.keySet()) {
+            after.put(file, Files.exists(file) ? Files.readAllBytes(file) : null);
+        }
+        for (String[] tool : new String[][] {{"patch", "-p1", "-s", "-i", diff.toString()}, {"git", "apply", diff.toString()}}) {
+            String[] back = Arrays.copyOf(tool, tool.length + 1);
+            back[tool.length] = "-R";
+            applied(Path.of("/"), back);
+            for (Map.Entry<Path, String> text : before.entrySet()) {
+                assertThat(Files.readString(text.getKey())).as(tool[0] + " -R " + text.getKey() + out).isEqualTo(text.getValue());
+            }
+            assertThat(work("made here")).doesNotExist();
+            assertThat(work("made empty")).doesNotExist();
+            applied(Path.of("/"), tool);
+            for (Map.Entry<Path, byte[]> text : after.entrySet()) {
+                if (text.getValue() == null) {
+                    assertThat(text.getKey()).doesNotExist();
+                } else {
+                    assertThat(Files.readAllBytes(text.getKey())).as(tool[0] + " " + text.getKey()).isEqualTo(text.getValue());
+                }
+            }
+            assertThat(work("made here")).hasBinaryContent("made\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(work("made empty")).isEmptyFile();
+        }
+        Files.delete(diff);
+    }
+
+    @Test
+    void diff_onATerminal_cannotActOnIt() throws Exception {
+        changedTexts();
+        shown = true;
+        assertThat(run("diff")).as(out + err).isZero();
+        assertThat(out).contains("-two\\r\n+2\\r\n", "\\u001b[31m", "\n+++ \"b" + work("made here") + "\"\n");
+        assertThat(out.chars().filter(c -> c < 0x20 && c != '\n' || c >= 0x7f && c < 0xa0 || c == 0x2028 || c == 0x202e)).isEmpty();
+    }
+
+    @Test
+    void diff_ofAnotherModeOrOwner_saysSo_alsoBesideAnotherText() throws Exception {
+        Files.setPosixFilePermissions(a, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(b, PosixFilePermissions.fromString("rw-r--r--"));
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.chmod(a, "rw-------");
+            work.chmod(b, "rwx--x--x");
+        });
+        assertThat(run("diff")).as(out + err).isZero();
+        assertThat(out).contains("changed " + a + ": mode 755 -> 600\ndiff --git a" + a + " b" + a + "\nold mode 100755\nnew mode 100600\n--- a" + a + "\n",
+                "changed " + b + ": a file of 4 bytes, mode 644 -> a file of 4 bytes, mode 711\ndiff --git a" + b + " b" + b + "\nold mode 100644\nnew mode 100711\n");
+        assertThat(run("diff", "--json")).isZero();
+        assertThat(out).contains("a file of 4 bytes, mode 755", "a file of 4 bytes, mode 600");
+    }
+
+    @Test
+    void diff_ofAnotherOwner_saysSo() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")));
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.chmod(b, "rw-------");
+            work.chmod(b, "rw-r--r--");
+        });
+        Files.setAttribute(a, "unix:uid", 4711);
+        Files.setAttribute(b, "unix:gid", 4712);
+        assertThat(run("diff")).as(out + err).isZero();
+        assertThat(out).contains("changed " + a + ": owner 0:0 -> 4711:0\n", "changed " + b + ": a file of 4 bytes, mode 644, owner 0:0 -> a file of 4 bytes, mode 644, owner 0:4712\n");
+        assertThat(run("diff", "--json")).isZero();
+        assertThat(out).contains("\"is\" : \"a file of 4 bytes, mode 644, owner 4711:0\"");
+    }
+
+    @Test
+    void name_asItIsPrinted_isUnderstood_unlessThereIsALiteralOne() throws Exception {
+        Path odd = Files.writeString(work("ta\tb"), "one\n");
+        Path other = Files.writeString(work("o\nther"), "one\n");
+        Path literal = Files.writeString(work("o\\x0ather"), "one\n");
+        PastSession.done(home, "s", work -> {
+            work.write(odd, "two\n");
+            work.write(other, "two\n");
+            work.write(literal, "two\n");
+        });
+        assertThat(run("diff", "ta\\x09b")).as(err).isZero();
+        assertThat(out).startsWith("changed " + work + "/ta\\x09b\n");
+        assertThat(run("diff", "--json")).as(err).isZero();
+        assertThat(out).contains("\"path\" : \"" + work + "/ta\\tb\"", "\"path\" : \"" + work + "/o\\nther\"", "\"path\" : \"" + work + "/o\\\\x5cx0ather\"");
+        assertThat(run("undo", "--json", work + "/ta\\x09b")).as(err).isZero();
+        assertThat(out).contains("\"path\" : \"" + work + "/ta\\tb\"");
+        assertThat(odd).hasContent("one\n");
+        assertThat(run("undo", "o\\x0ather")).as(err).isZero();
+        assertThat(other).hasContent("two\n");
+        assertThat(literal).hasContent("one\n");
+        Files.delete(literal);
+        assertThat(run("undo", "--dry-run", "o\\x0ather")).as("it is recorded: " + out).isEqualTo(4);
+        assertThat(run("undo", "o\\x5cx0ather")).as(err).isEqualTo(4);
+        assertThat(run("undo", "o\\x0bther")).isEqualTo(2);
+        assertThat(err).endsWith("changed nothing at or below o\\x0bther\n");
+        assertThat(run("undo")).as(out).isEqualTo(4);
+        assertThat(other).hasContent("one\n");
+    }
+
+    @Test
+    void name_thatTheLocaleCannotGive_isRefusedWithWhatToDo() throws Exception {
+        PastSession.wrote(home, "s", a, "two\n");
+        for (String verb : List.of("undo", "diff")) {
+            assertThat(run(verb, "\ufffd\ufffd")).isEqualTo(2);
+            assertThat(err).isEqualTo("klock: PATH \ufffd\ufffd is not known as it was typed: it is not UTF-8; write each byte that is none of a character as \\xNN, as diff does, or name a directory above it\n");
+            encoding = "ANSI_X3.4-1968";
+            assertThat(run(verb, "??")).isEqualTo(2);
+            assertThat(err).contains("the locale's encoding, ANSI_X3.4-1968, has not all of its characters; set LC_ALL=C.UTF-8, or ");
+            encoding = "UTF-8";
+            assertThat(run(verb, "??")).isEqualTo(2);
+            assertThat(err).endsWith("changed nothing at or below ??\n");
+        }
+        encoding = "ANSI_X3.4-1968";
+        PastSession.wrote(home, "s2", Files.writeString(work("?"), "one\n"), "two\n");
+        assertThat(run("undo", "--session", "s2", "?")).as(err).isZero();
+        PastSession.wrote(home, "s3", Files.writeString(work("\u00e4"), "one\n"), "two\n");
+        assertThat(run("undo", "--session", "s3", "\\xc3\\xa4")).as(err).isZero();
+        assertThat(work("\u00e4")).hasContent("one\n");
+    }
+
+    @Test
+    void undo_belowALink_saysWhatToDo_notToForce() throws Exception {
+        Path d = Files.createDirectory(work("d"));
+        Files.writeString(d.resolve("f"), "one\n");
+        PastSession.done(home, "s", work -> work.write(d.resolve("f"), "two\n"));
+        Files.move(d, work("real"));
+        Files.createSymbolicLink(d, Files.createDirectory(work("victim")));
+
+        for (String[] verb : new String[][] {{"undo", "--force"}, {"undo"}, {"undo", "d/f"}}) {
+            assertThat(run(verb)).as(out + err).isEqualTo(4);
+            assertThat(out).contains(d + " is a symbolic link now").doesNotContain("undo --force")
+                    .endsWith("something in its way that stays, forced or not; take that away, then: java -jar klock.jar undo --session s" + (verb.length > 1 && !verb[1].startsWith("-") ? " d/f\n" : "\n"));
+        }
+        Files.writeString(a, "mine");
+        Files.delete(d);
+        Files.move(work("real"), d);
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(d.resolve("f")).hasContent("one\n");
+    }
+
+    @Test
+    void undo_whatForceLeavesBesideWhatItWouldNot_advisesBoth() throws Exception {
+        Path made = work("made");
+        PastSession.done(home, "s", work -> {
+            work.mkdir(made);
+            work.write(a, "two\n");
+        });
+        Files.writeString(made.resolve("theirs"), "theirs");
+        assertThat(run("undo")).as(out + err).isEqualTo(4);
+        assertThat(out).contains("take that away, then: java -jar klock.jar undo --session s\n").doesNotContain("--force");
+        PastSession.wrote(home, "s2", b, "two\n");
+        Files.writeString(b, "mine");
+        assertThat(run("undo")).as(out + err).isEqualTo(4);
+        assertThat(out).contains("by: java -jar klock.jar undo --force --session s2\n").doesNotContain("take that away");
+    }
+
+    @Test
+    void undo_forcedButDry_tellsWhoseWorkWouldGiveWay() throws Exception {
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+            work.write(work("made"), "two\n");
+            work.write(work("gone"), "two\n");
+        });
+        Files.writeString(b, "theirs\n");
+        Files.setPosixFilePermissions(work("made"), PosixFilePermissions.fromString("rwx------"));
+        Files.delete(work("gone"));
+
+        assertThat(run("undo", "--force", "--dry-run")).as(out + err).isZero();
+        assertThat(out).contains("restored  " + a + "\n", "restored  " + b + " (changed by someone else since: now a file of 7 bytes; it would give way)\n",
+                "removed  " + work("made") + " (changed by someone else since, but for its content: now a file of 4 bytes; it would give way)\n",
+                "\nof these 2 are somebody else's work, which would give way; their files are kept, and named then\n");
+        assertThat(b).hasContent("theirs\n");
+        assertThat(run("undo", "--force")).as(out + err).isZero();
+        assertThat(out).contains(b + " (what was there is kept): ").doesNotContain("give way");
+    }
+
+    @Test
+    void undo_ofAFileThatFails_isNotVerified() throws Exception {
+        PastSession.done(home, "s", work -> {
+            work.write(a, "two\n");
+            work.write(b, "two\n");
+        });
+        assumeTrue(chattr("+i"));
+        try {
+            assertThat(run("undo")).as(out + err).isEqualTo(1);
+            assertThat(out).contains("1 restored (1 verified)", "1 failed");
+        } finally {
+            chattr("-i");
+        }
+        assertThat(run("undo")).as(out + err).isZero();
+        assertThat(a).hasContent("one\n");
+    }
+
+    private boolean chattr(String flag) throws Exception {
+        return new ProcessBuilder("sh", "-c", "chattr " + flag + " a 2> /dev/null").directory(work.toFile()).start().waitFor() == 0;
+    }
+
+    @Test
+    void home_thatIsNamed_isUsedBesideAManifestThatIsNot() throws Exception {
+        PastSession.wrote(home, "s", a, "two\n");
+        Files.writeString(work("klock.yaml"), "ver: \"1.0\"\nagent_id: agent\nscope: []\n");
+        Files.setPosixFilePermissions(work("klock.yaml"), PosixFilePermissions.fromString("rw-rw-rw-"));
+        for (String verb : List.of("undo", "diff", "sessions", "recover", "status")) {
+            assertThat(run(verb)).as(verb).isEqualTo(2);
+            assertThat(err).isEqualTo("klock: " + work("klock.yaml") + " is not used unless it is named: everybody may write to it; give --home DIRECTORY, the home that is meant\n");
+        }
+        for (String verb : List.of("check", "tighten", "backups")) {
+            assertThat(verb.equals("check") ? run(verb, "MUTATES", "FILE:/x") : verb.equals("tighten") ? run(verb) : run(verb, "estimate")).as(verb + out + err).isEqualTo(2);
+            assertThat(err).as(verb).endsWith("; give --manifest PATH if it is what you want\n");
+        }
+        assertThat(run("validate")).isEqualTo(2);
+        assertThat(err).endsWith("; give it as MANIFEST if it is what you want\n");
+        for (String verb : List.of("sessions", "diff", "recover", "undo")) {
+            assertThat(run(verb, "--home", home.toString())).as(verb + err).isZero();
+        }
+        assertThat(a).hasContent("one\n");
+    }
+
+    @Test
+    void home_ofAnotherUser_isUsedByRoot_ifItIsNamed() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")));
+        PastSession.wrote(home, "s", a, "two\n");
+        Files.setAttribute(home, "unix:uid", 4711);
+        assertThat(run("undo")).isEqualTo(2);
+        assertThat(err).endsWith("belongs to another user (uid 4711, not 0); give --home DIRECTORY\n");
+        assertThat(run("undo", "--home", home.toString())).as(err).isZero();
+        assertThat(a).hasContent("one\n");
+    }
+
+    @Test
+    void prune_ofWhatCannotBeRemoved_saysSo() throws Exception {
+        two();
+        Path lock = home.resolve("backups/s1/lock");
+        Files.delete(lock);
+        Files.createDirectory(lock);
+        assertThat(run("backups", "prune", "--older-than", "1")).as(out + err).isZero();
+        assertThat(run("backups", "prune", "--older-than", "0")).as(out + err).isEqualTo(1);
+        assertThat(out).contains("removed s2, ", "not removed s1: its lock " + lock + ": Is a directory\n", "1 sessions' images removed, ").endsWith("; 1 could not be removed\n");
+        assertThat(run("backups", "prune", "--max-bytes", "0", "--json")).as(out + err).isEqualTo(1);
+        assertThat(out).contains("\"session_id\" : \"s1\"", "\"failure\" : \"its lock ");
+        Files.delete(lock);
+        assertThat(run("backups", "prune", "--older-than", "0")).as(out + err).isZero();
+        assertThat(out).endsWith(" bytes\n");
     }
 
     private Path work(String name) {

@@ -2,6 +2,7 @@ package dev.klock.agent.backup;
 
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.resolve.Names;
 import dev.klock.bridge.HostFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
@@ -348,7 +349,7 @@ public final class Backups implements Closeable {
         for (Entry e : sorted()) {
             if (e.outcome != null && (e.outcome.outcome() == RollbackReport.Outcome.KEPT_THEIRS
                     || e.outcome.outcome() == RollbackReport.Outcome.FAILED)) {
-                notBack.add(e.name.toString());
+                notBack.add(Names.exact(e.name.bytes));
             }
         }
         // the newest session must not pass for the oldest because its first record is lost
@@ -1778,7 +1779,7 @@ public final class Backups implements Closeable {
             if (e.role == Entry.TOUCHED || e.role == Entry.PREFLIGHT) {
                 FileState image = e.first().image;
                 list.add(new Image(e.name.bytes, e.name.toString(), e.role == Entry.TOUCHED, image.describe(), image.kind == FileState.FILE,
-                        image.size, image.mode, image.mtime, image.sha, e.left == null ? null : e.left.describe()));
+                        image.size, image.mode, image.uid, image.gid, image.mtime, image.sha, e.left == null ? null : e.left.describe()));
             }
         }
         return list;
@@ -1827,11 +1828,13 @@ public final class Backups implements Closeable {
      * @param file    a regular file, so that {@link #copy} gives its content
      * @param size    bytes
      * @param mode    permission bits
+     * @param uid     its owner
+     * @param gid     its group
      * @param mtimeNs modification time, ns since the epoch
      * @param sha256  of the content, null if not a file
      * @param left    what the session left there, in words; null while unknown
      */
-    public record Image(byte[] path, String name, boolean touched, String was, boolean file, long size, int mode, long mtimeNs, byte[] sha256, String left) {
+    public record Image(byte[] path, String name, boolean touched, String was, boolean file, long size, int mode, int uid, int gid, long mtimeNs, byte[] sha256, String left) {
     }
 
     /** The directories whose subtrees were declared (see {@link #preflight}). */

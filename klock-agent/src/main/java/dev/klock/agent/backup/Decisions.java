@@ -174,8 +174,9 @@ final class Decisions {
             if (p.owner == Plan.THEIRS && !later && now.kind != FileState.ABSENT && known.movedHere(e.name, now)) {
                 p.owner = Plan.OURS;
             }
-            String neighbour = p.owner == Plan.THEIRS || undo.force() || !e.byChild ? null : neighbours.whoLeft(e.name, now);
-            if (neighbour != null) {
+            boolean forced = undo.force();
+            String neighbour = p.owner == Plan.THEIRS || forced && !undo.dry() || !e.byChild ? null : neighbours.whoLeft(e.name, now);
+            if (neighbour != null && !forced) {
                 p.owner = Plan.THEIRS;
                 p.times = false;
                 aside.keepTheirs(p, "the work of session " + neighbour + ", which ran at the same time");
@@ -185,7 +186,8 @@ final class Decisions {
                 p.owner = Plan.ATTRIBUTED;
                 p.ofAChild = true;
             }
-            if (p.owner == Plan.THEIRS && undo.force()) {
+            boolean gives = forced && (p.owner == Plan.THEIRS || neighbour != null);
+            if (p.owner == Plan.THEIRS && forced) {
                 p.owner = Plan.ATTRIBUTED;
             }
             if ((p.owner == Plan.THEIRS || isTheirMetadata(p)) && isNotOurChange(e)) {
@@ -201,8 +203,11 @@ final class Decisions {
                 p.times = false;
                 return;
             }
-            if (isTheirMetadata(p) && !undo.force()) {
+            if (isTheirMetadata(p) && !forced) {
                 metadata.keepTheirs(p);
+            }
+            if (undo.dry() && forced && (gives || isTheirMetadata(p) || e.forced && e.earlier.length > 0)) {
+                foretell(p, neighbour, gives);
             }
             if (same && !reachable) {
                 p.action = Plan.METADATA;
@@ -219,6 +224,14 @@ final class Decisions {
         } catch (IOException | UncheckedIOException unreadable) {
             p.fail(unreadable);
         }
+    }
+
+    /** Says whose work would give way. */
+    private static void foretell(Plan p, String neighbour, boolean gives) {
+        String work = neighbour != null ? "the work of session " + neighbour + ", which ran at the same time" : "changed by someone else "
+                + (gives ? "since" : p.e.forced && p.e.earlier.length > 0 ? "between two changes of the session" : "since, but for its content");
+        boolean anotherMode = p.now.kind != FileState.ABSENT && p.now.mode != p.e.image.mode && p.e.image.kind != FileState.ABSENT;
+        p.note(work + ": now " + p.now.describe() + (anotherMode ? ", mode " + Integer.toOctalString(p.now.mode) : "") + RollbackReport.WOULD_GIVE_WAY);
     }
 
     /**
@@ -278,7 +291,7 @@ final class Decisions {
         }
         Name at = strays.of(e);
         if (at != null) {
-            aside.keepTheirs(p, "the session made it, and somebody else has moved it to " + at + ", where it stays");
+            aside.keepTheirs(p, RollbackReport.TAKEN + at + ", where it stays");
             return true;
         }
         // an open descriptor's end is noted at its name though another thread has removed, or moved, the file
@@ -477,7 +490,7 @@ final class Decisions {
     /** Ends what is done for a path: for good, with the image beside, or until the rollback is run again. */
     void stop(Plan p, Exception reason) {
         if (reason instanceof Obstructed) {
-            aside.keepTheirs(p, "it cannot come back: " + reason.getMessage());
+            aside.keepTheirs(p, RollbackReport.OBSTRUCTED + reason.getMessage());
         } else {
             p.fail(reason);
         }

@@ -1,6 +1,6 @@
 package dev.klock.agent.backup;
 
-import java.nio.charset.StandardCharsets;
+import dev.klock.agent.resolve.Names;
 import java.util.Arrays;
 
 /** An absolute name as bytes, usable as a key; its order puts a directory just before everything below it. Immutable: the array is never changed. */
@@ -121,29 +121,13 @@ final class Name implements Comparable<Name> {
         return hash;
     }
 
-    /** For people: UTF-8 where it is UTF-8, control characters and stray bytes as {@code \xNN}. */
+    /** For people, as {@link Names#printed}. */
     @Override
     public String toString() {
         return show(bytes);
     }
 
     static String show(byte[] bytes) {
-        String text = new String(bytes, StandardCharsets.UTF_8);
-        boolean plain = text.indexOf('\ufffd') < 0;
-        for (int i = 0; plain && i < text.length(); i++) {
-            plain = !Character.isISOControl(text.charAt(i));
-        }
-        if (plain) {
-            return text;
-        }
-        StringBuilder out = new StringBuilder();
-        for (byte b : bytes) {
-            if (b >= 0x20 && b < 0x7f) {
-                out.append((char) b);
-            } else {
-                out.append("\\x").append(Character.forDigit((b >> 4) & 15, 16)).append(Character.forDigit(b & 15, 16));
-            }
-        }
-        return out.toString();
+        return Names.printed(bytes);
     }
 }

@@ -51,6 +51,8 @@ final class Plan {
     IOException unsafe;
     /** How often what was written beside its place was gone again. */
     int vanished;
+    /** What was written has been read back, and is the image's. */
+    boolean isVerified;
 
     Plan(Entry e, int index) {
         this.e = e;

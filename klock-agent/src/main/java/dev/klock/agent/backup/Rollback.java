@@ -66,7 +66,6 @@ final class Rollback {
     /** How all names begin under which files are written beside their places. */
     static final String BESIDE = ".klock-restore-";
     private static final String LEASES_LOST = "the session lost its leases while it was rolled back, and others may have worked on it since";
-    private static final String HOLDS = "a directory is there, with something in it that stays";
     private static final byte[] DEFAULT_ACL = "system.posix_acl_default".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] BACKUPS = "backups".getBytes(StandardCharsets.US_ASCII);
 
@@ -102,7 +101,6 @@ final class Rollback {
     private final List<Plan> batch = new ArrayList<>();
     private long batchBytes;
     private final Set<Name> changed = new TreeSet<>();
-    private int verified;
     private boolean stopped;
 
     Rollback(Backups backups, boolean crashed, Undo undo) {
@@ -202,7 +200,7 @@ final class Rollback {
                 recorded = false;
             }
         }
-        return new RollbackReport(list, verified, recorded, backups.damage, displaced.kept(), displaced.keptIn());
+        return new RollbackReport(list, verified(), recorded, backups.damage, displaced.kept(), displaced.keptIn());
     }
 
     private RollbackReport rollBack() {
@@ -288,7 +286,7 @@ final class Rollback {
                 boolean goes = outcome == Outcome.REMOVED && p.now != null && p.now.kind == FileState.DIRECTORY;
                 Name stays = goes ? willBeIn(p.e.name) : null;
                 list.add(stays == null ? new RollbackReport.Entry(p.e.name.bytes, outcome, p.detail, p.aside)
-                        : new RollbackReport.Entry(p.e.name.bytes, Outcome.KEPT_THEIRS, HOLDS + ": " + stays, p.aside));
+                        : new RollbackReport.Entry(p.e.name.bytes, Outcome.KEPT_THEIRS, RollbackReport.HOLDS + ": " + stays, p.aside));
             }
         }
         return new RollbackReport(list, 0, false, backups.damage);
@@ -452,7 +450,7 @@ final class Rollback {
         }
         Name held = inside(p.e.name);
         remade.stays(p.e.name, p.now);
-        aside.keepTheirs(p, held == null ? HOLDS : HOLDS + ": " + held);
+        aside.keepTheirs(p, held == null ? RollbackReport.HOLDS : RollbackReport.HOLDS + ": " + held);
     }
 
     private void removeImplied(Plan p) {
@@ -659,7 +657,7 @@ final class Rollback {
         }
         remade.made(name, wanted);
         changed.add(name);
-        aside.keepTheirs(p, HOLDS);
+        aside.keepTheirs(p, RollbackReport.HOLDS);
     }
 
     /** Whether what was imaged here can come back: nothing but a directory, or nothing at all, was above it. */
@@ -1304,11 +1302,20 @@ final class Rollback {
         }
     }
 
+    /** How many are back for certain: what was read back, and failed after that, is none of them. */
+    private int verified() {
+        int verified = 0;
+        for (Plan p : plans) {
+            verified += p.isVerified && p.outcome == Outcome.RESTORED ? 1 : 0;
+        }
+        return verified;
+    }
+
     private void verify(Plan p, Held file) throws IOException {
         if (!Arrays.equals(Sha256.of(file), p.e.image.sha)) {
             throw new IOException("after writing, its SHA-256 is not the image's");
         }
-        verified++;
+        p.isVerified = true;
     }
 
     private void finishDirectory(Plan p) {
@@ -1445,7 +1452,7 @@ final class Rollback {
                 }
             }
         }
-        return new RollbackReport(list, verified, recorded, backups.damage, displaced.kept(), displaced.keptIn());
+        return new RollbackReport(list, verified(), recorded, backups.damage, displaced.kept(), displaced.keptIn());
     }
 
     /** What an earlier run had written beside its place when it was killed; its names are ours alone. */

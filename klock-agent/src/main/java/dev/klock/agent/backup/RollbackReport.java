@@ -1,5 +1,6 @@
 package dev.klock.agent.backup;
 
+import dev.klock.agent.resolve.Names;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -25,6 +26,15 @@ public final class RollbackReport {
 
     /** How a detail ends that is of a copy only, behind the reason. */
     private static final String KEPT = "what was there is kept";
+
+    /** How a detail begins: something that is nobody's business to take away is between the path and its way back. */
+    static final String OBSTRUCTED = "it cannot come back: ";
+    /** Likewise, within a directory that was to go. */
+    static final String HOLDS = "a directory is there, with something in it that stays";
+    /** How a detail begins of what is elsewhere now, and stays there. */
+    static final String TAKEN = "the session made it, and somebody else has moved it to ";
+    /** How a detail ends that is foretold of somebody else's work. */
+    static final String WOULD_GIVE_WAY = "; it would give way";
 
     private final List<Entry> entries;
     private final int verified;
@@ -108,6 +118,27 @@ public final class RollbackReport {
         return notes;
     }
 
+    /** Whether some of what others changed would be put back if that were forced. */
+    public boolean isForceOfUse() {
+        for (int i = 0; i < entries.size(); i++) {
+            Entry e = entries.get(i);
+            if (e.outcome == Outcome.KEPT_THEIRS && !e.isObstructed() && (e.detail == null || e.detail.indexOf(TAKEN) < 0)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether something is in the way of some, which has to be taken away by hand: forced or not, it stays. */
+    public boolean isObstructed() {
+        for (int i = 0; i < entries.size(); i++) {
+            if (entries.get(i).isObstructed()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Number of paths with this outcome. */
     public int count(Outcome outcome) {
         int n = 0;
@@ -119,7 +150,7 @@ public final class RollbackReport {
         return n;
     }
 
-    /** Number of files whose content was read back after restoring and found to have the image's SHA-256. */
+    /** Number of RESTORED files whose content was read back after restoring and found to have the image's SHA-256. */
     public int verified() {
         return verified;
     }
@@ -169,6 +200,20 @@ public final class RollbackReport {
         /** The path for people: bytes that are not printable UTF-8 are shown as {@code \xNN}. */
         public String name() {
             return Name.show(path);
+        }
+
+        boolean isObstructed() {
+            return outcome == Outcome.KEPT_THEIRS && detail != null && (detail.indexOf(OBSTRUCTED) >= 0 || detail.indexOf(HOLDS) >= 0);
+        }
+
+        /** Whether this only says what would be done, and somebody else's work would give way. */
+        public boolean wouldSetAside() {
+            return detail != null && detail.indexOf(WOULD_GIVE_WAY) >= 0;
+        }
+
+        /** The path for programs, as {@link Names#exact}. */
+        public String exactName() {
+            return Names.exact(path);
         }
 
         public Outcome outcome() {

@@ -527,8 +527,9 @@ public final class Store {
         if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
             return false;
         }
-        try (FileChannel probe = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            FileLock got = probe.tryLock();
+        // for reading, as the home's file system may be: a shared lock is refused as well while somebody holds the session
+        try (FileChannel probe = FileChannel.open(file, StandardOpenOption.READ)) {
+            FileLock got = probe.tryLock(0, Long.MAX_VALUE, true);
             return got == null;
         } catch (OverlappingFileLockException e) {
             return true;

@@ -37,6 +37,7 @@ public final class Home {
     /** What is in a session's directory below it. */
     private static final Set<String> SESSIONS_OWN = Set.of("lock", "pack", "displaced", "aside", "from", "blob", ".known");
     private static final int PRIVATE = 0700;
+    private static final int ROOT = 0;
 
     private final File directory;
 
@@ -82,17 +83,20 @@ public final class Home {
     }
 
     /**
-     * The home at {@code directory} for reading only, null if there is none.
+     * The home at {@code directory} for a verb of the command line, null if there is none.
      *
-     * @throws UsageException it is a link or no directory, holds something else, or is of another format
+     * @param named  somebody has named it, so that root may use that of another user
+     * @throws UsageException it is a link or no directory, belongs to another user, holds something else, or is of another format
      */
-    public static Home existing(File directory) throws UsageException {
+    public static Home existing(File directory, boolean named) throws UsageException {
         try {
             FileStatus status = FileStatus.of(directory, false);
             if (status == null) {
                 return null;
             }
-            refuseStrange(directory, status, "klock's home");
+            if (!named || FileStatus.user() != ROOT || status.isLink() || !status.isDirectory()) {
+                refuseStrange(directory, status, "klock's home", "--home DIRECTORY");
+            }
             Home home = new Home(directory);
             String version = home.version();
             if (version == null) {
@@ -150,7 +154,7 @@ public final class Home {
                 throw new NoSuchFileException(dir.getPath());
             }
         }
-        refuseStrange(dir, status, what);
+        refuseStrange(dir, status, what, "home=DIRECTORY");
         return status;
     }
 
@@ -160,16 +164,16 @@ public final class Home {
         }
     }
 
-    private static void refuseStrange(File dir, FileStatus status, String what) throws UsageException {
+    private static void refuseStrange(File dir, FileStatus status, String what, String option) throws UsageException {
         if (status.isLink()) {
-            throw new UsageException(what + " " + dir + " is a symbolic link; remove it or give home=DIRECTORY");
+            throw new UsageException(what + " " + dir + " is a symbolic link; remove it or give " + option);
         }
         if (!status.isDirectory()) {
-            throw new UsageException(what + " " + dir + " is not a directory; remove it or give home=DIRECTORY");
+            throw new UsageException(what + " " + dir + " is not a directory; remove it or give " + option);
         }
         int user = FileStatus.user();
         if (status.owner != user) {
-            throw new UsageException(what + " " + dir + " belongs to another user (uid " + status.owner + ", not " + user + "); give home=DIRECTORY");
+            throw new UsageException(what + " " + dir + " belongs to another user (uid " + status.owner + ", not " + user + "); give " + option);
         }
     }
 

@@ -26,6 +26,23 @@ public final class ManifestLocator {
     private ManifestLocator() {
     }
 
+    /** A manifest was found that has to be named to be used. */
+    public static final class Distrusted extends UsageException {
+        private static final long serialVersionUID = 1;
+
+        private final String what;
+
+        Distrusted(String what) {
+            super(what + "; give manifest=PATH if it is what you want");
+            this.what = what;
+        }
+
+        /** The same for somebody who names it otherwise, or something else. */
+        public UsageException advising(String remedy) {
+            return new UsageException(what + "; " + remedy);
+        }
+    }
+
     /**
      * The manifest's absolute path, null if none was named and none is found.
      *
@@ -112,7 +129,7 @@ public final class ManifestLocator {
     private static void requireTrusted(File suspect, File named, int user) throws UsageException {
         String why = distrust(suspect, user);
         if (why != null) {
-            throw new UsageException(named + " is not used unless it is named: " + why + "; give manifest=PATH if it is what you want");
+            throw new Distrusted(named + " is not used unless it is named: " + why);
         }
     }
 

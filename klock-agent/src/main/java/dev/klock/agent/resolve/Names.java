@@ -138,6 +138,76 @@ public final class Names {
         return shown == null ? text : shown.toString();
     }
 
+    /**
+     * A name for people: as it is where it is UTF-8 without control characters; else each byte that is not printable ASCII is {@code \xNN}, as is a
+     * backslash that would be taken for the beginning of one. {@link #ofExact} undoes the latter.
+     */
+    public static String printed(byte[] name) {
+        String text = new String(name, StandardCharsets.UTF_8);
+        boolean plain = text.indexOf('\ufffd') < 0;
+        for (int i = 0; plain && i < text.length(); i++) {
+            plain = !Character.isISOControl(text.charAt(i));
+        }
+        if (plain) {
+            return text;
+        }
+        String real = real(name);
+        StringBuilder printed = new StringBuilder(real.length() + 16);
+        for (int i = 0; i < real.length(); i++) {
+            char c = real.charAt(i);
+            if (c >= 0x20 && c < 0x7f && !isEscape(real, i)) {
+                printed.append(c);
+            } else {
+                escape(printed, c);
+            }
+        }
+        return printed.toString();
+    }
+
+    /**
+     * A name for programs, such that no two names have the same: as it is where it is UTF-8, whatever the characters; each other byte is {@code \xNN},
+     * as is a backslash that would be taken for the beginning of one. {@link #ofExact} undoes it.
+     */
+    public static String exact(byte[] name) {
+        String text = text(real(name));
+        StringBuilder exact = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean stray = Character.isLowSurrogate(c) && (i == 0 || !Character.isHighSurrogate(text.charAt(i - 1)));
+            if (stray || isEscape(text, i)) {
+                escape(exact, c);
+            } else {
+                exact.append(c);
+            }
+        }
+        return exact.toString();
+    }
+
+    /** The bytes of the name that {@link #exact} or {@link #printed} gave. */
+    public static byte[] ofExact(String exact) {
+        StringBuilder text = new StringBuilder(exact.length());
+        for (int i = 0; i < exact.length(); i++) {
+            if (isEscape(exact, i)) {
+                int b = Integer.parseInt(exact.substring(i + 2, i + 4), 16);
+                text.append((char) (b < 0x80 ? b : 0xDC00 + b));
+                i += 3;
+            } else {
+                text.append(exact.charAt(i));
+            }
+        }
+        return bytes(ofText(text.toString()));
+    }
+
+    /** Whether {@code \xNN} stands at {@code at}. */
+    private static boolean isEscape(String text, int at) {
+        return text.startsWith("\\x", at) && at + 3 < text.length() && Character.digit(text.charAt(at + 2), 16) >= 0 && text.charAt(at + 2) < 0x80
+                && Character.digit(text.charAt(at + 3), 16) >= 0 && text.charAt(at + 3) < 0x80;
+    }
+
+    private static void escape(StringBuilder to, char c) {
+        to.append("\\x").append(Character.forDigit(c >> 4 & 15, 16)).append(Character.forDigit(c & 15, 16));
+    }
+
     private static boolean isAscii(String s) {
         for (int i = 0; i < s.length(); i++) {
             if (s.charAt(i) >= 0x80) {

@@ -162,7 +162,7 @@ public final class Work {
         on(link, () -> Files.createSymbolicLink(link, Path.of(text)));
     }
 
-    void chmod(Path p, String mode) throws IOException {
+    public void chmod(Path p, String mode) throws IOException {
         inPlace(p, () -> Files.setPosixFilePermissions(p, PosixFilePermissions.fromString(mode)));
     }
 

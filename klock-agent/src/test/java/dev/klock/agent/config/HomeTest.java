@@ -134,7 +134,7 @@ class HomeTest {
         Home home = Home.open(new File(temp, ".klock"));
         home.directory("log");
         Place.file(home.directory(), "version", "");
-        assertThat(Home.existing(home.directory())).isNotNull();
+        assertThat(Home.existing(home.directory(), false)).isNotNull();
         Home.open(home.directory());
         assertThat(new File(home.directory(), "version")).hasContent("1\n");
     }
@@ -144,9 +144,9 @@ class HomeTest {
         File dir = Place.directory(temp, ".klock", "rwx------");
         Place.file(dir, ".gitignore", "*\n");
         Place.file(dir, "version.3f.new", "1");
-        assertThat(Home.existing(dir)).isNull();
+        assertThat(Home.existing(dir, false)).isNull();
         Place.file(dir, "letter.txt", "dear");
-        assertThatThrownBy(() -> Home.existing(dir)).hasMessageEndingWith("is none: it holds 'letter.txt' and no version file");
+        assertThatThrownBy(() -> Home.existing(dir, false)).hasMessageEndingWith("is none: it holds 'letter.txt' and no version file");
     }
 
     private static File images(File dir, String permissions) throws IOException {
@@ -163,7 +163,7 @@ class HomeTest {
         images(dir, "rwx------");
         Place.directory(dir, "log", "rwx------");
 
-        assertThat(Home.existing(dir)).isNotNull();
+        assertThat(Home.existing(dir, false)).isNotNull();
         assertThat(Home.open(dir).directory().list()).containsExactlyInAnyOrder("backups", "log", ".gitignore", "version");
         assertThat(new File(dir, "version")).hasContent("1\n");
         assertThat(new File(dir, "backups/s/displaced/1-a")).hasContent("theirs");
@@ -181,7 +181,7 @@ class HomeTest {
         Files.createSymbolicLink(new File(link, "backups").toPath(), images(Place.directory(temp, "good", "rwx------"), "rwx------").getParentFile().toPath());
         for (File dir : new File[] {open, other, empty, link}) {
             assertThatThrownBy(() -> Home.open(dir)).as(dir.getName()).hasMessageContaining("holds something else ('backups' and no version file)");
-            assertThatThrownBy(() -> Home.existing(dir)).as(dir.getName()).hasMessageContaining("is none: it holds 'backups'");
+            assertThatThrownBy(() -> Home.existing(dir, false)).as(dir.getName()).hasMessageContaining("is none: it holds 'backups'");
             assertThat(dir.list()).containsExactly("backups");
         }
     }
@@ -216,9 +216,9 @@ class HomeTest {
 
     @Test
     void home_existing_isReadWithoutBeingMade() throws Exception {
-        assertThat(Home.existing(new File(temp, ".klock"))).isNull();
+        assertThat(Home.existing(new File(temp, ".klock"), true)).isNull();
         assertThat(temp.list()).isEmpty();
         Home.open(new File(temp, ".klock"));
-        assertThat(Home.existing(new File(temp, ".klock"))).isNotNull();
+        assertThat(Home.existing(new File(temp, ".klock"), true)).isNotNull();
     }
 }

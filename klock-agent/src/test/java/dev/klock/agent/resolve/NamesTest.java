@@ -50,4 +50,20 @@ class NamesTest {
         assertThat(Names.shown("\u202egpj.exe")).isEqualTo("\\u202egpj.exe");
         assertThat(Names.shown("caf\u00e9 \ud83d\ude00")).isEqualTo("caf\u00e9 \ud83d\ude00");
     }
+
+    @Test
+    void exact_isUniqueAndUndone_asIsPrinted() {
+        String[][] names = {{"/a", "/a", "/a"}, {"/a\\b", "/a\\b", "/a\\b"}, {"/a\tb", "/a\tb", "/a\\x09b"}, {"/a\\x09b", "/a\\x5cx09b", "/a\\x09b"},
+            {"/\u00c3\u00a4\n", "/\u00e4\n", "/\\xc3\\xa4\\x0a"}, {"/\u00ff\\xFf", "/\\xff\\x5cxFf", "/\\xff\\x5cxFf"}, {"/\\\u00ff", "/\\\\xff", "/\\\\xff"},
+            {"/\\x5cx09\n", "/\\x5cx5cx09\n", "/\\x5cx5cx09\\x0a"}, {"/\u00f0\u009f\u0098\u0080", "/\ud83d\ude00", "/\ud83d\ude00"}};
+        for (String[] name : names) {
+            byte[] bytes = Names.bytes(name[0]);
+            assertThat(Names.exact(bytes)).isEqualTo(name[1]);
+            assertThat(Names.printed(bytes)).isEqualTo(name[2]);
+            assertThat(Names.ofExact(name[1])).as(name[1]).isEqualTo(bytes);
+            if (!name[1].equals("/a\\x5cx09b")) {
+                assertThat(Names.ofExact(name[2])).as(name[2]).isEqualTo(bytes);
+            }
+        }
+    }
 }
