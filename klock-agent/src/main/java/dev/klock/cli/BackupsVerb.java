@@ -119,7 +119,10 @@ final class BackupsVerb extends Verb {
     }
 
     /** Whoever removes a session holds its lock first. */
-    private static String whyLeft(Path home, Store.Session session) throws IOException {
+    private String whyLeft(Path home, Store.Session session) throws IOException {
+        if (session.halfUndone()) {
+            return "an undo of it was interrupted; go on with that first: " + Advice.line("undo", session.id(), directory, null);
+        }
         try {
             FileChannel.open(Store.directory(home, session.id()).resolve("lock"), StandardOpenOption.WRITE).close();
             return "it was in use";

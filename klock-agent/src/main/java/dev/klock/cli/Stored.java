@@ -69,7 +69,7 @@ final class Stored {
         for (LogFiles log : LogFiles.all(home)) {
             boolean isOlder = log.file().lastModified() < last.startedMs() || all.stream().anyMatch(s -> s.id().equals(log.name()));
             SessionRecord record = isOlder ? null : SessionRecord.read(log);
-            if (record != null && record.leftChanges() && record.startedMs() > latestMs) {
+            if (record != null && record.leftChanges() && record.startedMs() >= latestMs) {
                 gone = log.name();
                 latestMs = record.startedMs();
             }
