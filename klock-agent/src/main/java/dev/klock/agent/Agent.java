@@ -10,6 +10,7 @@ import dev.klock.agent.config.JdkTool;
 import dev.klock.agent.config.Launch;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.Mode;
+import dev.klock.agent.config.Option;
 import dev.klock.agent.config.UsageException;
 import dev.klock.agent.decide.Own;
 import dev.klock.agent.library.LibraryHooks;
@@ -87,6 +88,9 @@ public final class Agent {
         }
         Manifest manifest = launch.manifest();
         Home home = Home.open(launch.home());
+        if (launch.options().text(Option.HOME) != null || launch.options().text(Option.MANIFEST) != null) {
+            Stderr.advise(home.directory().getPath());
+        }
         String agentId = manifest == null ? agentId(launch) : manifest.agentId();
         Bridge bridge = Bridge.open();
         HostFiles files = bridge.files();

@@ -3,6 +3,7 @@ package dev.klock.cli;
 import dev.klock.agent.backup.Store;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Advice;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;

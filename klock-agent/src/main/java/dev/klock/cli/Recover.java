@@ -9,6 +9,7 @@ import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.Mode;
 import dev.klock.agent.config.SessionClaim;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Advice;
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;

@@ -8,6 +8,7 @@ import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.LaunchOptions;
 import dev.klock.agent.config.UsageException;
+import dev.klock.agent.log.Advice;
 import dev.klock.cli.log.LogFiles;
 import dev.klock.cli.log.LogFiles;
 import java.io.File;

@@ -8,6 +8,7 @@ import dev.klock.agent.backup.RollbackReport;
 import dev.klock.agent.config.Home;
 import dev.klock.agent.config.LaunchEnvironment;
 import dev.klock.agent.config.SessionClaim;
+import dev.klock.agent.log.Advice;
 import dev.klock.agent.log.Summary;
 import dev.klock.agent.log.VerificationLog;
 import java.io.IOException;

@@ -19,6 +19,7 @@ public final class Stderr {
 
     private static volatile OutputStream out = new FileOutputStream(FileDescriptor.err);
     private static volatile Level level = Level.WARN;
+    private static volatile String home;
 
     private Stderr() {
     }
@@ -31,6 +32,11 @@ public final class Stderr {
     /** Sets what is said from now on; {@code warn} until then. */
     public static void level(Level newLevel) {
         level = newLevel;
+    }
+
+    /** What is advised from now on names the home {@code directory}, since a verb would not find it from where the program was started. */
+    public static void advise(String directory) {
+        home = directory;
     }
 
     /** Whether lines of this level are said. */
@@ -70,7 +76,8 @@ public final class Stderr {
     }
 
     /** Each line of {@code text} gets the prefix; what a terminal could act on is escaped. */
-    private static void write(String kind, String text) {
+    private static void write(String kind, String said) {
+        String text = home == null ? said : Advice.at(home, said);
         StringBuilder lines = new StringBuilder(text.length() + 32);
         int from = 0;
         while (from <= text.length()) {

@@ -109,4 +109,17 @@ class StderrTest {
                     .isEqualTo("klock: 7 violations of other resources are in the log only");
         }
     }
+
+    /** A verb run where the program was started would find another home, or none. */
+    @Test
+    void advice_namesTheHomeWhereItWasNamed() {
+        try (CapturedStderr stderr = new CapturedStderr()) {
+            Stderr.advise("/w/a home");
+            Stderr.error("kept; finish with: java -jar klock.jar recover --session s");
+            Stderr.error("it ended well");
+            assertThat(stderr.text()).isEqualTo("klock: kept; finish with: java -jar klock.jar recover --home '/w/a home' --session s\nklock: it ended well\n");
+        } finally {
+            Stderr.advise(null);
+        }
+    }
 }

@@ -1,10 +1,10 @@
-package dev.klock.cli;
+package dev.klock.agent.log;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Lines of advice that can be copied into a shell and then mean what was meant: the same home, the same path. */
-final class Advice {
+public final class Advice {
     private static final String KLOCK = "java -jar klock.jar ";
     /** What stands for itself in every shell; the first character is no dash and no tilde. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_./+:@%][A-Za-z0-9_./+:@%=,-]*");
@@ -20,7 +20,7 @@ final class Advice {
      * @param home what was given as {@code --home}; null if nothing was
      * @param path what was given as PATH; null if nothing was
      */
-    static String line(String verb, String session, String home, String path) {
+    public static String line(String verb, String session, String home, String path) {
         StringBuilder line = new StringBuilder(KLOCK).append(verb).append(home(home)).append(" --session ").append(quoted(session));
         if (path != null) {
             line.append(path.startsWith("-") ? " -- " : " ").append(quoted(path));
@@ -29,8 +29,8 @@ final class Advice {
     }
 
     /** {@code text} of a part of klock that knows no {@code --home}, with it in each advice; as it is if that is null. */
-    static String at(String home, String text) {
-        return home == null || text == null ? text : WITHOUT_HOME.matcher(text).replaceAll("$0" + Matcher.quoteReplacement(home(home)));
+    public static String at(String home, String text) {
+        return home == null || text == null || !text.contains(KLOCK) ? text : WITHOUT_HOME.matcher(text).replaceAll("$0" + Matcher.quoteReplacement(home(home)));
     }
 
     private static String home(String home) {
@@ -38,7 +38,7 @@ final class Advice {
     }
 
     /** One word of a shell's; with a control character, of bash's and its like. */
-    static String quoted(String word) {
+    public static String quoted(String word) {
         if (PLAIN.matcher(word).matches()) {
             return word;
         }
