@@ -142,7 +142,12 @@ final class Aside {
         }
         for (int i = 0; i < p.e.beside.length; i++) {
             Entry.Earlier was = p.e.beside[i];
-            if (was.image.kind == FileState.LINK ? Arrays.equals(p.e.image.link, was.image.link) : Arrays.equals(p.e.image.sha, was.image.sha)) {
+            boolean isLink = was.image.kind == FileState.LINK;
+            if (isLink ? Arrays.equals(p.e.image.link, was.image.link) : was.image.sha != null && Arrays.equals(p.e.image.sha, was.image.sha)) {
+                continue;
+            }
+            if (!isLink && was.contentAt < 0) {
+                p.note("what came while a child ran, " + was.image.describe() + ", was too large to be kept");
                 continue;
             }
             Path kept = putAside(p, was.image, was.contentAt, "displaced", ".v" + (i + 1));

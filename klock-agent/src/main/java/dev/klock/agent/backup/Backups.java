@@ -1954,6 +1954,7 @@ public final class Backups implements Closeable {
                 long[] now = was.kind == FileState.FILE ? files.status(e.name.bytes) : null;
                 FileState there = now != null && was.is(now) ? null : FileState.look(files, e.name);
                 if (there != null && !children.isOpen(e.name) && known.foreign(e, there)) {
+                    e.isChilds = false;
                     e.superseded();
                     take(e, Entry.TOUCHED);
                     open(e);
@@ -2191,13 +2192,18 @@ public final class Backups implements Closeable {
             if (now.kind != FileState.FILE || now.size == 0) {
                 return false;
             }
+            if (now.size > Displaced.MAX_DISPLACED_COPY && !sources.isCloned(now)) {
+                record(e, Entry.BESIDE, now, -1);
+                return true;
+            }
             try {
                 takeFile(e, Entry.BESIDE, now, null);
                 e.freshBeside = true;
                 return true;
             } catch (Pack.Unstable changed) {
                 if (attempt == READ_ATTEMPTS) {
-                    throw new IOException("no copy of " + e.name + " can be kept: it changes while it is read (" + changed.getMessage() + ")");
+                    // somebody, the child as a rule, is at work on it still
+                    return false;
                 }
             } catch (NoSuchFileException | AccessDeniedException gone) {
                 // or it cannot be read, and what it holds is not known to the session either

@@ -276,6 +276,7 @@ final class ChildWork {
                 e.byChild();
                 backups.record(e, Entry.TOUCHED, FileState.absent(), -1, true);
                 if (isLater(now, until)) {
+                    e.isChilds = false;
                     e.left(FileState.absent(), backups.next());
                     backups.writeLeft(e, true);
                     return;

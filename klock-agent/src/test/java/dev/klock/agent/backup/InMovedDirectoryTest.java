@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.klock.bridge.HostFiles;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -653,6 +654,22 @@ class InMovedDirectoryTest {
 
         assertThat(TreeListing.of(d)).as("%s", report).isEqualTo(before);
         assertThatAllIsKeptAndNamed(report);
+    }
+
+    /** As where a child has made gigabytes that the program then removes: what is too much to be copied is named. */
+    @Test
+    void work_whileAChildRuns_thatIsTooLargeToBeKept_isNamed() throws IOException {
+        backups.openTree(Work.name(d), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        try (RandomAccessFile large = new RandomAccessFile(d.resolve("large").toFile(), "rw")) {
+            large.setLength(Displaced.MAX_DISPLACED_COPY + 1);
+        }
+        backups.leftTree(Work.name(d));
+        work.delete(d.resolve("large"));
+
+        RollbackReport report = backups.rollback();
+
+        assertThat(said(report, d.resolve("large"))).contains("a file of 67108865 bytes, was too large to be kept");
+        assertThat(Files.size(backups.directory().resolve("pack"))).isLessThan(1 << 20);
     }
 
     /** What the program alone has made is not somebody else's because a child ran. */
