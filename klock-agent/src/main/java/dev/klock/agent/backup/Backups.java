@@ -587,9 +587,6 @@ public final class Backups implements Closeable {
                 }
                 return again;
             }
-            if (e.freshBeside) {
-                return !look(e.name).sameStat(e.beside[e.beside.length - 1].image) && keepBeside(e);
-            }
             if (!changedSinceImaged(e)) {
                 return false;
             }
@@ -2176,38 +2173,35 @@ public final class Backups implements Closeable {
 
     /**
      * What is there came while a child ran, so it goes with a rollback as the child's work, and is kept for whoever else may have made it. It is about
-     * to be changed by the program: what it is now is kept beside the image. Holds e, which is TOUCHED.
-     *
-     * @return false if there is nothing to keep
+     * to be changed by the program: what it is now is kept beside the image. It is written before the effect and not waited for, as an image is: a child
+     * may have made thousands of files that the program then removes, and a copy is lost with the power only. Holds e, which is TOUCHED.
      */
-    private boolean keepBeside(Entry e) throws IOException {
+    private void keepBeside(Entry e) throws IOException {
         e.isChilds = false;
-        e.fresh = false;
         for (int attempt = 1; ; attempt++) {
             FileState now = look(e.name);
             if (now.kind == FileState.LINK) {
                 record(e, Entry.BESIDE, now, -1);
-                return true;
+                return;
             }
             if (now.kind != FileState.FILE || now.size == 0) {
-                return false;
+                return;
             }
             if (now.size > Displaced.MAX_DISPLACED_COPY && !sources.isCloned(now)) {
                 record(e, Entry.BESIDE, now, -1);
-                return true;
+                return;
             }
             try {
                 takeFile(e, Entry.BESIDE, now, null);
-                e.freshBeside = true;
-                return true;
+                return;
             } catch (Pack.Unstable changed) {
                 if (attempt == READ_ATTEMPTS) {
                     // somebody, the child as a rule, is at work on it still
-                    return false;
+                    return;
                 }
             } catch (NoSuchFileException | AccessDeniedException gone) {
                 // or it cannot be read, and what it holds is not known to the session either
-                return false;
+                return;
             }
         }
     }
@@ -2623,7 +2617,6 @@ public final class Backups implements Closeable {
     /** The session has left e so. Holds e. */
     void left(Entry e, FileState now, long at) {
         e.fresh = false;
-        e.freshBeside = false;
         if (now.kind != FileState.ABSENT) {
             known.leftSo(now, !now.sameStat(e.image));
         }
@@ -2641,7 +2634,6 @@ public final class Backups implements Closeable {
 
     private void publish(Entry e, int role, FileState state, long contentAt) {
         if (role == Entry.BESIDE) {
-            e.recordEnd = pack.end();
             e.isBeside(state, contentAt);
             return;
         }

@@ -43,8 +43,6 @@ final class Entry {
     volatile long recordEnd;
     /** The image is of what was just there, and the session has left nothing since. */
     boolean fresh;
-    /** The last {@link #beside} is of what was just there, and the session has left nothing since. */
-    boolean freshBeside;
     /** The image is what others have written into a file that has more names: it is to be that of the others, too; else null. */
     volatile FileState theirs;
     /** Data of the image fails its checksum. */
