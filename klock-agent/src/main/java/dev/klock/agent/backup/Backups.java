@@ -2075,6 +2075,9 @@ public final class Backups implements Closeable {
             return e.image;
         }
         FileState before = e.users > 0 ? e.lastKnown() : null;
+        if (e.users == 0 && !now.sameStat(e.left == null ? e.lastKnown() : e.left) && children.isOpen(e.name)) {
+            e.byChild();
+        }
         if (!e.leftOnDisk || !now.sameStat(e.left)) {
             left(e, now, at);
             known.index(now, e);

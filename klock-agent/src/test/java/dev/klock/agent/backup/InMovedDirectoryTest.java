@@ -656,6 +656,34 @@ class InMovedDirectoryTest {
         assertThatAllIsKeptAndNamed(report);
     }
 
+    /** What the look before a second child finds is no more the program's than what the look after the first would have found. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("C32")
+    void work_ofOthersWhileAChildRuns_thatTheProgramOverwritesAfterASecondChildHasStarted_isKeptAndNamed(End how) throws IOException {
+        Map<String, String> before = TreeListing.of(d);
+        backups.openTree(Work.name(d), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        work.append(d.resolve("o"), " and of the program");
+        work.write(d.resolve("n"), "of the program");
+        save(d.resolve("o"), "saved meanwhile");
+        Files.writeString(d.resolve("p"), "written meanwhile");
+        save(d.resolve("n"), "made meanwhile");
+        backups.openTree(Work.name(d), Backups.MAX_TREE_FILES, Backups.MAX_TREE_BYTES);
+        work.write(d.resolve("o"), "program's");
+        work.delete(d.resolve("p"));
+        work.delete(d.resolve("n"));
+        backups.leftTree(Work.name(d));
+        backups.leftTree(Work.name(d));
+
+        RollbackReport report = end(how);
+
+        assertThat(TreeListing.of(d)).as("%s", report).isEqualTo(before);
+        assertThat(kept()).contains("saved meanwhile", "written meanwhile", "made meanwhile");
+        for (String name : new String[] {"o", "p", "n"}) {
+            assertThat(said(report, d.resolve(name))).contains("while a child ran");
+        }
+    }
+
     /** As where a child has made gigabytes that the program then removes: what is too much to be copied is named. */
     @Test
     void work_whileAChildRuns_thatIsTooLargeToBeKept_isNamed() throws IOException {
