@@ -136,7 +136,7 @@ final class Decisions {
             boolean again = (rolledBack || backups.isReopened()) && asImaged && (!kept || e.earlier.length == 0)
                     && !(kept && isMade(e) && now.kind == FileState.ABSENT && strays.of(e) != null);
             p.outcome = again ? Outcome.UNCHANGED : e.outcome.outcome();
-            p.detail = again ? null : e.outcome.detail();
+            p.detail = again && (kept || e.outcome.isWhole() || isWhole(now, image)) ? null : e.outcome.detail();
             p.aside = again ? null : e.outcome.aside();
             if (asImaged && image.hasOtherNames() && (!kept || now.nlink == 1 && now.kind == FileState.FILE)) {
                 // its other names, which may not be on record, join it where it is now, as does one that could not come back when it did
@@ -320,6 +320,11 @@ final class Decisions {
         } catch (IOException unreadable) {
             return false;
         }
+    }
+
+    /** Whether nothing is lacking of what is back: it was not permitted, perhaps, to whoever put it back. */
+    private static boolean isWhole(FileState now, FileState image) {
+        return now.kind == FileState.ABSENT || now.sameOwnerAndMode(image) && (now.kind == FileState.DIRECTORY || now.mtime == image.mtime);
     }
 
     /** Whether what is there is as imaged, and not by a name of something else, though equal: that shares its times and all that is done to it. */

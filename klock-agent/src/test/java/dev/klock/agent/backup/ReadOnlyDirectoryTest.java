@@ -288,6 +288,7 @@ class ReadOnlyDirectoryTest {
             files.add(Files.writeString(d.resolve("f"), "before " + i));
         }
         Path created = dir.resolve("d2/created");
+        List<String> lacking;
         try (Backups b = Backups.open(home, "s", Work.FILES)) {
             Work work = new Work(b);
             for (Path p : files) {
@@ -305,6 +306,7 @@ class ReadOnlyDirectoryTest {
             expect(report.count(RollbackReport.Outcome.FAILED) == 1, report);
             expect(!report.complete(), report);
             expect(Files.exists(created), report);
+            lacking = lacking(report);
         }
         Files.setPosixFilePermissions(dir.resolve("d2"), PosixFilePermissions.fromString("rwxr-xr-x"));
         try (Backups b = Backups.open(home, "s", Work.FILES)) {
@@ -316,6 +318,24 @@ class ReadOnlyDirectoryTest {
             expect(!Files.exists(created), report);
             expect(b.state() == Backups.State.ROLLED_BACK, report);
         }
+        // what is not whole is said as often as it is asked for
+        for (int i = 0; i < 2; i++) {
+            try (Backups b = Backups.reopen(home, "s", Work.FILES)) {
+                RollbackReport report = b.rollback();
+                expect(lacking(report).equals(lacking), report);
+                expect(report.count(RollbackReport.Outcome.UNCHANGED) == report.entries().size(), report);
+            }
+        }
+    }
+
+    private static List<String> lacking(RollbackReport report) {
+        List<String> lacking = new ArrayList<>();
+        for (RollbackReport.Entry entry : report.notes()) {
+            if (!entry.isWhole()) {
+                lacking.add(entry.name());
+            }
+        }
+        return lacking;
     }
 
     private static void expect(boolean holds, Object report) {
