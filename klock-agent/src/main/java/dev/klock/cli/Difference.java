@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -82,6 +83,10 @@ final class Difference {
             }
             return d.was.equals(d.is) ? null : d;
         }
+        if (file && !isReadable(files.path(path))) {
+            d.is += ", which may not be read";
+            return d;
+        }
         byte[] before = image.file() ? text(image.size(), maxBytes, out -> backups.copy(image.path(), out)) : new byte[0];
         byte[] after = file ? text(now[HostFiles.SIZE], maxBytes, out -> copy(files.path(path), out)) : new byte[0];
         List<String> old = before == null ? null : lines(before);
@@ -102,6 +107,14 @@ final class Difference {
             d.is = file ? d.is + ", SHA-256 " + hex(sha(files.path(path))) : d.is;
         }
         return d.lines.isEmpty() && d.was.equals(d.is) ? null : d;
+    }
+
+    private static boolean isReadable(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            return true;
+        } catch (AccessDeniedException shut) {
+            return false;
+        }
     }
 
     /** {@code mode} is that of the file that is there now, 0 if there is none. */
