@@ -124,7 +124,7 @@ final class Undo extends Verb {
             terminal.out.flush();
             terminal.complain("the undo was interrupted: no file is half put back, and the rest is as it was; go on with it: "
                     + Advice.line(force ? "undo --force" : "undo", id, directory, path));
-            return ExitCode.FAILED;
+            return interruption.isInterrupted() ? ExitCode.FAILED : ExitCode.REFUSED;
         }
         if (damage != null || report.count(RollbackReport.Outcome.FAILED) > 0) {
             return ExitCode.FAILED;
