@@ -275,7 +275,8 @@ class SharedHomeTest {
             Files.delete(w.root().resolve("w/in/go"));
             assertThat(lost.exit()).as(late + ": " + lost).isEqualTo(LOST);
             assertThat(lost.out()).doesNotContain("it went on");
-            assertThat(lost.err()).contains("changes made so far are kept", "what was being written may end in the middle: FILE:" + w.root().resolve("w/out/a"), "undo --force --session");
+            assertThat(lost.err()).contains("changes made so far are kept", "what was being written may end in the middle: FILE:" + w.root().resolve("w/out/a"),
+                    "undo --home " + w.root().resolve(".klock") + " --force --session");
             assertThat(w.tree().visible()).as(late + "\n" + other + "\n" + lost).isEqualTo(theirs.visible());
         }
     }
