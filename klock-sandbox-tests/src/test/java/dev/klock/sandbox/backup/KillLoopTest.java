@@ -64,7 +64,7 @@ class KillLoopTest {
     }
 
     private static final Aim MOMENT = new Aim(null, null, 0, 600);
-    private static final Aim[] WORKING = {MOMENT, new Aim("pwrite64", "pack", 1, 2), new Aim("pwrite64", "pack", 4, 7),
+    private static final Aim[] WORKING = {MOMENT, new Aim("pwrite64", "pack", 1, 2), new Aim("pwrite64", "pack", 4, 7), new Aim("pwrite64", "pack", 4, 7),
         new Aim("pwrite64", "pack", 8, 150), new Aim("pwrite64", "pack", 8, 150), new Aim("fdatasync", null, 1, 1), new Aim("fdatasync", null, 2, 60),
         new Aim("rename", null, 4, 12), new Aim("rename", null, 4, 12), new Aim("rename", null, 4, 20),
         new Aim("fsync", null, 1, 7), new Aim("unlink", null, 1, 40), new Aim("link", null, 1, 40)};

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -28,10 +29,13 @@ public final class Late {
         ExecutorService pool = Executors.newSingleThreadExecutor();
         try (KlockSession builder = Klock.open(null, "builder", Duration.ofSeconds(PATIENCE_S))) {
             Executor own = builder.wrap((Executor) pool);
+            // what comes later than the violation would be refused at once
+            CountDownLatch handedIn = new CountDownLatch(1);
             List<CompletableFuture<Void>> all = new ArrayList<>();
             for (String file : new String[] {"w/x", "w/a/f", "w/a/f"}) {
-                all.add(CompletableFuture.runAsync(() -> write(Path.of(file)), own));
+                all.add(CompletableFuture.runAsync(() -> write(handedIn, Path.of(file)), own));
             }
+            handedIn.countDown();
             for (CompletableFuture<Void> one : all) {
                 System.out.println(end(one));
             }
@@ -40,11 +44,14 @@ public final class Late {
         System.out.println("pool " + (pool.awaitTermination(PATIENCE_S, TimeUnit.SECONDS) ? "ended" : "goes on"));
     }
 
-    private static void write(Path file) {
+    private static void write(CountDownLatch handedIn, Path file) {
         try {
+            handedIn.await();
             Files.writeString(file, "late\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
