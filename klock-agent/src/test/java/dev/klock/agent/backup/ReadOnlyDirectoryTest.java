@@ -79,16 +79,7 @@ class ReadOnlyDirectoryTest {
     @Test
     @Tag("K6-5")
     void rollback_afterAnOperationThatFailed_onWhatTheSessionMadeUnreadable_isWhole() throws Exception {
-        Path dir = Files.createTempDirectory("klock-refused").toRealPath();
-        try {
-            boolean root = (Integer) Files.getAttribute(dir, "unix:uid") == 0;
-            if (root) {
-                Files.setAttribute(dir, "unix:uid", NOBODY);
-            }
-            runs(root, dir.toString(), "refused");
-        } finally {
-            RandomWorkTest.wipe(dir);
-        }
+        runsInItsOwnDirectory("refused");
     }
 
     private static void refused(Path dir) throws IOException {
@@ -125,13 +116,20 @@ class ReadOnlyDirectoryTest {
     @Tag("K6-5")
     @Tag("K6-7")
     void rollback_ofWhatAChildMadeUnreadable_isWhole() throws Exception {
-        Path dir = Files.createTempDirectory("klock-shut").toRealPath();
+        runsInItsOwnDirectory("child", "here");
+    }
+
+    /** @param what behind the directory's name, as {@link #main} takes it */
+    private static void runsInItsOwnDirectory(String... what) throws Exception {
+        Path dir = Files.createTempDirectory("klock-own").toRealPath();
         try {
             boolean root = (Integer) Files.getAttribute(dir, "unix:uid") == 0;
             if (root) {
                 Files.setAttribute(dir, "unix:uid", NOBODY);
             }
-            runs(root, dir.toString(), "child", "here");
+            List<String> arguments = new ArrayList<>(List.of(dir.toString()));
+            arguments.addAll(List.of(what));
+            runs(root, arguments.toArray(new String[0]));
         } finally {
             RandomWorkTest.wipe(dir);
         }

@@ -350,7 +350,8 @@ public final class Child {
             }
         }
 
-        private static void pause(long ms) {
+        /** For so many milliseconds; an interrupt ends it with an exception. */
+        public static void pause(long ms) {
             try {
                 Thread.sleep(ms);
             } catch (InterruptedException e) {

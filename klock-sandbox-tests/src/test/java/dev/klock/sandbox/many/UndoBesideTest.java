@@ -217,7 +217,7 @@ class UndoBesideTest {
                 Files.delete(file);
             }
         }
-        pause(1100);
+        Child.Running.pause(1100);
         Outcome lost = undo.signal("CONT").await();
         int old = countOld();
         Outcome again = undo().run();
@@ -282,14 +282,5 @@ class UndoBesideTest {
         assertThat(ran.exit()).as(ran.toString()).isZero();
         assertThat(ran.out()).as(ran.toString()).contains("1 restored").contains("ended with 0");
         assertThat(w.root().resolve("w/out/a")).hasContent("first of w/out/a");
-    }
-
-    private static void pause(long ms) {
-        try {
-            Thread.sleep(ms);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
     }
 }
